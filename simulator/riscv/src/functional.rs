@@ -1,12 +1,13 @@
 //! A machine without timing: it has only memory, and threads that take turns.
 //!
 //! A thread runs for a slice of instructions, and then the next ready thread runs. The clock counts instructions, each
-//! of which takes one nanosecond.
+//! of which takes one nanosecond. While caches are warmed, the next thread is the one that is behind on the machine whose
+//! caches they are.
 
 mod handover;
 mod stopped;
+mod warming;
 
-use handover::Woken;
 pub(crate) use handover::{Handover, Resumed};
 
 use crate::hart::Machine;
@@ -20,9 +21,8 @@ use std::collections::{BTreeMap, VecDeque};
 /// The number of instructions of a slice.
 const SLICE: u64 = 10_000;
 
-/// While caches are warmed: the least number of instructions of a slice, and the range of a random addition. With equal
-/// slices, each of 16 threads would get every sixteenth frame, and would use few sets of a cache.
-const WARM_SLICE: [u64; 2] = [1_000, 2_000];
+/// While caches are warmed: the most instructions and cycles of a slice, and the cycles of a slice in which a thread waits.
+const WARM_SLICE: u64 = 1_000;
 
 /// A machine that shows the program this topology.
 pub(crate) struct Functional {
@@ -42,10 +42,10 @@ pub(crate) struct Functional {
     changes: u64,
     /// The word on which the running task spins until another task stores to it.
     watched: Option<u64>,
-    /// For each task, the word on which the task spun in its latest slice without other work.
+    /// The tasks that have only spun since another task did something, and the words on which they spin.
     spins: BTreeMap<u32, u64>,
-    /// The number of slices in a row in which tasks only spun.
-    idle: usize,
+    /// Whether the running task waits for another task, without a sleep.
+    waits: bool,
     /// The clock at which the running task's slice ends.
     until: u64,
     /// The clock at which the running task's slice began.
@@ -63,15 +63,14 @@ pub(crate) struct Functional {
     places: BTreeMap<u32, u32>,
     /// Whether the running task sleeps from now on.
     sleeps: bool,
-    /// For each woken task that has not run since, why and when its sleep ended.
-    woken: BTreeMap<u32, (Wake, u64)>,
-    last_woken: Woken,
-    /// For each task, the clock at the end of its last sleep.
-    rose: BTreeMap<u32, u64>,
-    /// The state of the random number generator for the lengths of slices.
-    dice: u64,
-    /// The caches of the machine that will run the region, and the running task's core there.
-    warmth: Option<(Warmth, u32)>,
+    /// For each woken task that has not run since, why its sleep ended.
+    woken: BTreeMap<u32, Wake>,
+    /// The caches of the machine that will run the region.
+    warmth: Option<Warmth>,
+    /// The clock up to which the time on that machine is known.
+    passed: u64,
+    /// The time on that machine at which the running task's slice ends.
+    slice_end: u64,
 }
 
 impl Functional {
@@ -87,7 +86,7 @@ impl Functional {
             changes: 0,
             watched: None,
             spins: BTreeMap::new(),
-            idle: 0,
+            waits: false,
             until: 0,
             began: 0,
             used: BTreeMap::new(),
@@ -100,18 +99,10 @@ impl Functional {
             places: BTreeMap::new(),
             sleeps: false,
             woken: BTreeMap::new(),
-            last_woken: Woken::default(),
-            rose: BTreeMap::new(),
-            dice: 1,
             warmth: None,
+            passed: 0,
+            slice_end: 0,
         }
-    }
-
-    /// Makes accesses warm the caches of the machine that will run the region.
-    pub(crate) fn warming(mut self, mut warmth: Warmth) -> Self {
-        warmth.spawn(0, &[], 0);
-        self.warmth = Some((warmth, 0));
-        self
     }
 
     /// Limits the run to this number of instructions.
@@ -124,16 +115,6 @@ impl Functional {
     pub(crate) fn stop_when(mut self, stop: Option<fn() -> bool>) -> Self {
         self.stop = stop;
         self
-    }
-
-    /// Makes an access in the caches of the task's core. This is not inlined, since most programs are not handed over.
-    #[cold]
-    #[inline(never)]
-    fn warm(&mut self, place: Place, width: Width, writes: bool) {
-        if let Some((warmth, core)) = &mut self.warmth {
-            // SAFETY: the place is in the process's space, and the hart has aligned it. One host thread runs all harts.
-            unsafe { warmth.access(*core, place.physical, place.host, width, writes) };
-        }
     }
 
     /// Runs a program until it exits. If the run is stopped earlier, returns the reason.
@@ -160,7 +141,7 @@ impl Functional {
         self.set_affinity(0, &system.cores_of(&main));
         self.ready.push_back((0, main));
         loop {
-            let Some((handle, mut task)) = self.ready.pop_front() else {
+            let Some((handle, mut task)) = self.take_next() else {
                 if !self.wake_earliest() {
                     return Err(self.stopped("deadlock after", system));
                 }
@@ -171,15 +152,18 @@ impl Functional {
                 return Err(self.stopped("the program still ran after", system));
             }
             self.running = handle;
-            let core = self.core();
-            if let Some((_, here)) = &mut self.warmth {
-                *here = core;
-            }
-            let slice = self.slice();
+            let slice = match &mut self.warmth {
+                None => SLICE,
+                Some(warmth) => {
+                    warmth.begin(handle);
+                    self.slice_end = warmth.now() + WARM_SLICE;
+                    WARM_SLICE
+                }
+            };
+            self.passed = self.clock;
             let most = self.left.unwrap_or(slice).min(self.limit - self.clock);
             self.until = self.clock + most.min(slice);
-            self.sleeps = false;
-            self.watched = None;
+            (self.sleeps, self.waits, self.watched) = (false, false, None);
             let changes = self.changes;
             task.hart.lose_reservation();
             let before = task.hart.retired;
@@ -208,35 +192,32 @@ impl Functional {
                 }
                 TaskState::Suspended => self.ready.push_back((handle, task)),
             }
+            let least = if self.waits { WARM_SLICE } else { 1 };
+            if let Some(warmth) = self.warmth() {
+                warmth.end(handle, least);
+            }
             if self.handed_over {
                 return Ok(());
             }
             match self.watched {
                 Some(word) if self.changes == changes => {
-                    self.idle += 1;
                     self.spins.insert(handle, word);
                 }
-                _ => self.idle = 0,
+                _ => self.spins.clear(),
             }
-            // Each ready task only spun in its last slice, and no sleep ends by itself.
+            // No sleep ends by itself.
             let ends = || self.sleepers.values().any(|(_, until)| until.is_some());
-            if self.idle > self.ready.len() && !ends() {
+            if self.all_spin() && !ends() {
                 return Err(self.stopped("deadlock after", system));
             }
             self.wake_late();
         }
     }
 
-    /// The number of instructions of the next slice.
-    fn slice(&mut self) -> u64 {
-        if self.warmth.is_none() {
-            return SLICE;
-        }
-        // Knuth's random number generator of 64 bits (MMIX).
-        let next = self.dice.wrapping_mul(6_364_136_223_846_793_005);
-        self.dice = next.wrapping_add(1_442_695_040_888_963_407);
-        let [least, range] = WARM_SLICE;
-        least + (self.dice >> 33) % range
+    /// Whether each ready task has only spun since another task did something.
+    fn all_spin(&self) -> bool {
+        let mut ready = self.ready.iter();
+        !self.spins.is_empty() && ready.all(|(handle, _)| self.spins.contains_key(handle))
     }
 
     /// Converts nanoseconds to cycles of the machine that continues the program.
@@ -246,7 +227,7 @@ impl Functional {
 
     fn core_of(&self, handle: u32) -> u32 {
         match &self.warmth {
-            Some((warmth, _)) => warmth.core_of(handle),
+            Some(warmth) => warmth.core_of(handle),
             None => {
                 let place = self.places.get(&handle).copied();
                 place.unwrap_or(handle % self.topology.cores())
@@ -255,20 +236,22 @@ impl Functional {
     }
 
     fn leave_core(&mut self) {
-        let now = self.cycles_of(self.clock);
-        if let Some((warmth, _)) = &mut self.warmth {
-            warmth.rest(self.running, now);
+        let running = self.running;
+        if let Some(warmth) = self.warmth() {
+            warmth.rest(running);
         }
     }
 
     fn wake(&mut self, handle: u32, by: Wake) {
         // The woken task must have a slice before the run may count as a deadlock.
-        self.idle = 0;
+        self.spins.clear();
         self.sleepers.remove(&handle);
-        self.woken.insert(handle, (by, self.clock));
+        self.woken.insert(handle, by);
         if let Some(task) = self.blocked.remove(&handle) {
-            if let Some((warmth, core)) = &mut self.warmth {
-                warmth.wake(handle, *core);
+            match self.warmth() {
+                Some(warmth) if by == Wake::Late => warmth.wake_late(handle),
+                Some(warmth) => warmth.wake(handle),
+                None => {}
             }
             self.ready.push_back((handle, task));
         }
@@ -341,11 +324,13 @@ impl Machine for Functional {
         // The slice ends, so that the awaited thread can run.
         self.until = self.clock;
         self.clock += 1;
+        self.waits = true;
     }
 
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
         // No other thread runs in this slice, so the task waits at least until its next slice.
         self.clock += 1;
+        self.waits = true;
         if cycles.is_none() {
             self.watched = Some(place.physical);
         }
@@ -367,14 +352,22 @@ impl Machine for Functional {
 }
 
 impl World for Functional {
-    fn enter(&mut self, _: Entry) {
+    fn enter(&mut self, entry: Entry) {
         self.changes += 1;
         self.clock += 1;
+        if let Some(warmth) = self.warmth() {
+            match entry {
+                Entry::Plain => warmth.enter_kernel(),
+                Entry::Wait => warmth.enter_futex_wait(),
+                Entry::Spawn => warmth.enter_kernel_to_spawn(),
+            }
+        }
     }
 
     fn must_wait(&mut self) -> bool {
-        // If the instructions are used up, the other machine executes the system call.
-        self.left.is_some() && self.clock >= self.until
+        // If the instructions are used up, the other machine executes the system call. If another task is behind, it may
+        // call the system first.
+        self.left.is_some() && (self.clock >= self.until || self.is_ahead())
     }
 
     fn busy_nanoseconds(&self) -> u64 {
@@ -397,39 +390,28 @@ impl World for Functional {
     }
 
     fn woken(&mut self) -> Wake {
-        let Some((by, at)) = self.woken.remove(&self.running) else {
-            return Wake::Called;
-        };
-        self.rose.insert(self.running, at);
-        by
+        self.woken.remove(&self.running).unwrap_or(Wake::Called)
     }
 
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64 {
         let there = self.sleepers.iter().filter(|(_, (at, _))| *at == physical);
-        let there: Vec<u32> = there
-            .map(|(&handle, _)| handle)
-            .take(count as usize)
-            .collect();
+        let mut there: Vec<u32> = there.map(|(&handle, _)| handle).collect();
+        if let Some(warmth) = &self.warmth {
+            there.sort_by_key(|&handle| warmth.ran_until(handle));
+        }
+        there.truncate(count as usize);
         debug_assert!(!self.sleeps || !there.contains(&self.running));
         for &handle in &there {
             self.wake(handle, Wake::Called);
         }
-        let count = there.len() as u64;
-        if count > 0 {
-            self.last_woken = Woken {
-                waker: self.running,
-                threads: there,
-                at: self.clock,
-            };
-        }
-        count
+        there.len() as u64
     }
 
     fn spawn(&mut self, task: Task, cores: &[usize]) -> u32 {
         let handle = self.next;
         self.next += 1;
-        match &mut self.warmth {
-            Some((warmth, core)) => warmth.spawn(handle, cores, *core),
+        match self.warmth() {
+            Some(warmth) => warmth.spawn(handle, cores),
             None => {
                 self.set_affinity(handle, cores);
             }
@@ -456,11 +438,13 @@ impl World for Functional {
         true
     }
 
-    fn yield_now(&mut self) {}
+    fn yield_now(&mut self) {
+        self.waits = true;
+    }
 
     fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool {
         match &mut self.warmth {
-            Some((warmth, _)) => warmth.confine(handle, cores),
+            Some(warmth) => warmth.confine(handle, cores),
             None if cores.is_empty() => {}
             None => {
                 let core = cores[handle as usize % cores.len()];
@@ -483,8 +467,9 @@ impl World for Functional {
     }
 
     fn hands_over(&mut self) -> bool {
-        self.handed_over = self.left.is_some();
-        self.handed_over
+        // A task that is behind may begin the region first.
+        self.handed_over = self.left.is_some() && !self.is_ahead();
+        self.left.is_some()
     }
 
     fn mark(&mut self, _: Mark) {}

@@ -22,12 +22,10 @@ pub(crate) struct TimedTask {
     latched: Latched,
     /// Why a sleep on another machine ended, if the task has not run since.
     woken: Option<Wake>,
-    /// If the main thread begins asleep, the address on which it sleeps, and the cycles that are left of its timeout.
-    sleep: Option<(u64, Option<u64>)>,
+    /// The task's state when this machine begins.
+    before: Before,
     /// How many nanoseconds the task has run on another machine.
     used: u64,
-    /// The number of wake-ups, by the call under way, that the kernel makes before the task continues.
-    wakes: u64,
 }
 
 /// The state that the threads of a program share.
@@ -83,21 +81,16 @@ impl TimedTask {
             rest: 0,
             latched: Latched::default(),
             woken: None,
-            sleep: None,
+            before: Before::Ran(0),
             used: 0,
-            wakes: 0,
         }
     }
 
     /// A task that ran on another machine.
     pub(crate) fn resumed(thread: Resumed, shared: Rc<Shared>) -> Self {
-        let sleep = match thread.before {
-            Before::Slept { address, cycles } => Some((address, cycles)),
-            Before::Ran | Before::Woken(_) => None,
-        };
-        let (woken, used, wakes) = (thread.woken, thread.used, thread.wakes);
+        let (woken, before, used) = (thread.woken, thread.before, thread.used);
         let mut this = Self::new(thread.task, shared);
-        (this.woken, this.sleep, this.used, this.wakes) = (woken, sleep, used, wakes);
+        (this.woken, this.before, this.used) = (woken, before, used);
         this
     }
 }
@@ -132,7 +125,6 @@ impl Guest for TimedTask {
             self.task.hart.lose_reservation();
             core.drop_reservation();
         }
-        let wakes = std::mem::take(&mut self.wakes);
         let mut world = Timed {
             core,
             shared,
@@ -143,29 +135,25 @@ impl Guest for TimedTask {
         };
         let system = &mut *shared.system.borrow_mut();
         if starts {
-            // Woken threads come last, so that each looks for a core when all running threads already have their cores.
-            let (woken, others): (Vec<_>, Vec<_>) = shared
-                .others
-                .take()
-                .into_iter()
-                .partition(|thread| matches!(thread.before, Before::Woken(_)));
-            for other in others.into_iter().chain(woken) {
+            for other in shared.others.take() {
                 let cores = system.cores_of(&other.task);
                 let (slot, number) = (other.task.slot(), other.task.number());
                 let handle = world.go_on_with(other, &cores);
                 system.rename(slot, number, handle);
             }
-            if let Some((address, cycles)) = self.sleep {
+        }
+        match self.before {
+            Before::Slept { address, cycles } if starts => {
                 world.core.futex_wait(address, cycles);
                 return State::Suspended;
             }
-        }
-        if wakes > 0 {
-            let each = world.core.machine().os.futex_wake;
-            world.core.go_on_in_kernel(wakes * each);
-            if world.core.must_pause() {
-                return State::Suspended;
+            Before::Ran(after @ 1..) if starts => {
+                world.core.go_on_in_kernel(after);
+                if world.core.must_pause() {
+                    return State::Suspended;
+                }
             }
+            _ => {}
         }
         let state = resume(system, &mut self.task, &mut world);
         // The kernel's writes bypass the caches. So without this call, threads that spin on a written line would not
@@ -196,11 +184,8 @@ struct Timed<'a, 'b> {
 impl Timed<'_, '_> {
     /// Continues a task from the machine without timing. The task begins on the core whose caches have its lines, and
     /// may later run on all of `cores`.
-    fn go_on_with(&mut self, mut resumed: Resumed, cores: &[usize]) -> u32 {
+    fn go_on_with(&mut self, resumed: Resumed, cores: &[usize]) -> u32 {
         let name = format!("thread {}", resumed.task.number());
-        if let Before::Woken(after) = &mut resumed.before {
-            *after = std::mem::take(&mut resumed.wakes) * self.core.machine().os.futex_wake;
-        }
         let on = (resumed.core as usize, resumed.before);
         let guest = Box::new(TimedTask::resumed(resumed, Rc::clone(self.shared)));
         let thread = self.core.go_on_with(name, guest, on, cores);

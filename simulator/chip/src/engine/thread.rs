@@ -66,10 +66,8 @@ pub(crate) enum State {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// It ran on its core.
-    Ran,
-    /// It slept, and is woken after this number of cycles.
-    Woken(u64),
+    /// It ran on its core, or was about to. It goes on after this number of cycles.
+    Ran(u64),
     /// It sleeps.
     Slept {
         /// The futex of its sleep.

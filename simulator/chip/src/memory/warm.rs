@@ -7,7 +7,8 @@ use super::request::{Arrival, Request, Stage};
 use super::{LineId, Memory};
 
 impl Memory {
-    /// Does an access to `line` that begins at `now`. Returns the time when the access ends.
+    /// Does an access to `line` that begins at `now`. Returns the time that it takes in the tile's caches, and the time when
+    /// it ends elsewhere. A hit in the tile ends at `now`.
     pub(crate) fn warm(
         &mut self,
         core: u32,
@@ -15,10 +16,10 @@ impl Memory {
         operation: Operation,
         word: Word,
         now: u64,
-    ) -> u64 {
+    ) -> (u64, u64) {
         let write = !operation.reads_only();
-        if self.lookup(core, line, write) != Lookup::Miss {
-            return now;
+        if let Lookup::L1(cycles) | Lookup::L2(cycles) = self.lookup(core, line, write) {
+            return (cycles, now);
         }
         let stage = match self.config.llc {
             Some(_) => Stage::Group,
@@ -37,9 +38,9 @@ impl Memory {
         let mut at = now;
         loop {
             match self.serve(request, at) {
-                Arrival::Served(served) => return served.done.max(at),
+                Arrival::Served(served) => return (0, served.done.max(at)),
                 Arrival::Travels(then, stage) => (request.stage, at) = (stage, then),
-                Arrival::Queued(_) => return at,
+                Arrival::Queued(_) => return (0, at),
             }
         }
     }

@@ -127,7 +127,7 @@ fn the_longest_times_do_not_overflow() {
     let mut began = false;
     let main = move |core: &mut Core<'_>| {
         if !std::mem::replace(&mut began, true) {
-            let never = (5, Before::Woken(u64::MAX));
+            let never = (5, Before::Ran(u64::MAX));
             let body = |_: &mut Core<'_>| State::Ended;
             core.go_on_with("never".into(), Box::new(body), never, &[])
                 .unwrap();

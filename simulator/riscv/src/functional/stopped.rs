@@ -9,7 +9,7 @@ const SHOWN: usize = 16;
 impl Functional {
     /// A message with the reason for the stop, and what each thread does.
     pub(super) fn stopped(&self, why: &str, system: &System) -> String {
-        let all_spin = self.idle > self.ready.len();
+        let all_spin = self.all_spin();
         let ready = self.ready.iter().map(|(handle, task)| {
             let word = self.spins.get(handle).filter(|_| all_spin);
             let what = match word {

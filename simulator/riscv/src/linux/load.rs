@@ -75,6 +75,7 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
         parent: 1,
         group: FIRST,
         session: FIRST,
+        is_in_orphaned_group: true,
         lender: None,
         tasks: 1,
         survivor: None,

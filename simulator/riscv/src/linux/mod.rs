@@ -13,6 +13,7 @@ mod load;
 mod memory;
 mod names;
 mod news;
+mod orphaned;
 mod process;
 mod random;
 mod resume;

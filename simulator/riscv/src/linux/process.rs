@@ -21,6 +21,10 @@ pub(crate) struct Process {
     pub(super) parent: u32,
     pub(super) group: u32,
     pub(super) session: u32,
+    /// Whether no member of the group has a parent in another group of the session ([`System::note_orphaned_groups`]).
+    ///
+    /// [`System::note_orphaned_groups`]: super::system::System::note_orphaned_groups
+    pub(super) is_in_orphaned_group: bool,
     /// After `vfork`, the place in the process table of the process that lends its memory.
     pub(super) lender: Option<usize>,
     /// The number of threads that have not ended on the machine.
@@ -116,14 +120,23 @@ impl Process {
         self.exit(128 + signal.0 as i32)
     }
 
-    /// Stops the process if that is what the signal does. Returns whether it is. The first process has no shell, so only
-    /// SIGSTOP stops it.
+    /// Stops the process if that is what the signal does. Returns whether it is. In an orphaned group, only SIGSTOP has
+    /// an effect.
     pub(super) fn stops(&mut self, signal: Signal) -> bool {
         let stops = self.signals.is_stopped_by(signal);
-        if stops && (self.number != FIRST || signal.is_unstoppable()) {
+        if stops && (!self.is_in_orphaned_group || signal.is_unstoppable()) {
             self.signals.stop.begin(signal);
         }
         stops
+    }
+
+    /// Ends the sleeps that a new stop ends, whether or not the sleepers take the signal.
+    pub(super) fn end_sleeps_by_stop<W: World>(&mut self, world: &mut W) {
+        if std::mem::take(&mut self.signals.stop.is_new) {
+            for thread in self.threads.end_sleeps_by_stop() {
+                self.signals.make_look(&self.threads, world, thread);
+            }
+        }
     }
 
     /// Makes the task run the signal's handler. Returns `false` if there is no handler, or no room on a stack for the
@@ -143,8 +156,7 @@ impl Process {
     /// Sends the signals of the task's timers that are due. The caller must be in the order of simulated time.
     pub(super) fn expire_timers<W: World>(&mut self, task: &Task, world: &mut W) {
         let (signals, threads) = (&mut self.signals, &mut self.threads);
-        self.timers
-            .expire(signals, threads, task.number, world.nanoseconds());
+        self.timers.expire(signals, threads, task.number, world);
         self.ring(world);
     }
 
@@ -231,6 +243,7 @@ impl Process {
             parent: self.number,
             group: self.group,
             session: self.session,
+            is_in_orphaned_group: self.is_in_orphaned_group,
             lender,
             tasks: 1,
             survivor: None,

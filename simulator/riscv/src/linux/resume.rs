@@ -39,9 +39,16 @@ pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut
 
 fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskState {
     loop {
-        let is_stopped = system.of(task).signals.stop.is_on();
-        if is_stopped && matches!(task.phase, Phase::Runs | Phase::Called) {
-            return suspend(system, task, world);
+        let may_stop = match task.phase {
+            Phase::Runs => task.hart.is_between_instructions(),
+            Phase::Called => true,
+            _ => false,
+        };
+        if may_stop && system.of(task).signals.stop.is_on() {
+            match suspend(system, task, world) {
+                Some(state) => return state,
+                None => continue,
+            }
         }
         match task.phase {
             Phase::Runs => {}
@@ -65,6 +72,10 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
             Phase::Sleeps | Phase::Naps | Phase::Awaits => {
                 if let Some(state) = woken(system.of(task), task, world) {
                     return state;
+                }
+                // A signal that the sleeper has taken may have stopped the process, or its timer's may let it go on.
+                if system.of(task).signals.stop.is_news {
+                    tell_change(system, task, world);
                 }
                 continue;
             }
@@ -112,7 +123,11 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
             return state;
         }
         if process.signals.stop.is_on() {
-            continue;
+            if task.hart.is_between_instructions() {
+                continue;
+            }
+            // The task first ends its instruction, whose access is under way.
+            task.hart.alarm = 0;
         }
         // Other threads must take the signals that a new handler blocks, and a timer's signal must
         // wake the readers of a `signalfd`.
@@ -143,14 +158,30 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
     }
 }
 
-/// Suspends a task of a stopped process until a signal lets the process go on.
-fn suspend<W: World>(system: &mut System, task: &Task, world: &mut W) -> TaskState {
-    if !world.must_wait() {
-        system.tell_changes(world);
-        let number = system.of(task).number;
-        world.futex_wait(words::children(number), None);
+/// Suspends a task of a stopped process until a signal lets the process go on. Returns `None` if the signal of a timer of
+/// the task has done so.
+fn suspend<W: World>(system: &mut System, task: &Task, world: &mut W) -> Option<TaskState> {
+    if world.must_wait() {
+        return Some(TaskState::Suspended);
     }
-    TaskState::Suspended
+    system.of(task).expire_timers(task, world);
+    tell_change(system, task, world);
+    let process = system.of(task);
+    if !process.signals.stop.is_on() {
+        return None;
+    }
+    let due = process
+        .timers
+        .next_of(&process.threads, task.number, signal::CONTINUING);
+    let time = due.map(|due| due.saturating_sub(world.nanoseconds()));
+    world.futex_wait(words::children(process.number), time);
+    Some(TaskState::Suspended)
+}
+
+/// Tells sleeping threads and the parent that the task's process is stopped or goes on.
+fn tell_change<W: World>(system: &mut System, task: &Task, world: &mut W) {
+    system.of(task).end_sleeps_by_stop(world);
+    system.tell_changes(world);
 }
 
 fn stopped<W: World>(
@@ -241,6 +272,7 @@ fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Opti
 fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option<TaskState> {
     system.of(task).files.set_now(world.nanoseconds());
     let outcome = make_call(system, task, world);
+    system.show_file_writes(task);
     let process = system.of(task);
     if process.must_find_takers() {
         process.find_takers(task, world);
@@ -318,9 +350,7 @@ fn look_for_signals<W: World>(
     let (signals, threads) = (&mut process.signals, &mut process.threads);
     // Other threads notice the expired timers only once this task is in the order of simulated time
     // (`World::must_wait`).
-    process
-        .timers
-        .expire(signals, threads, task.number, world.nanoseconds());
+    process.timers.expire(signals, threads, task.number, world);
     let look = process.timers.look(signals, threads, task, world);
     // A handler begins between two instructions. If a signal stops the process, later signals wait
     // until the process continues.

@@ -19,8 +19,11 @@ const STOP: Signal = Signal(19);
 const STOPS: std::ops::RangeInclusive<u64> = 19..=22;
 /// The signals that a thread cannot block, one bit for each signal.
 pub(super) const UNSTOPPABLE: u64 = 1 << 8 | 1 << 18;
+pub(super) const HANG_UP: Signal = Signal(1);
 pub(super) const CHILD: Signal = Signal(17);
 pub(super) const CONTINUE: Signal = Signal(18);
+/// The signals that let a stopped process go on, SIGKILL and SIGCONT, one bit for each signal.
+pub(super) const CONTINUING: u64 = 1 << 8 | 1 << 17;
 const URGENT: Signal = Signal(23);
 const WINDOW: Signal = Signal(28);
 /// The signal with the greatest number.

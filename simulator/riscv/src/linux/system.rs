@@ -89,6 +89,12 @@ impl System {
         table.filter_map(|process| process.as_deref_mut())
     }
 
+    /// All processes except the one at `slot`.
+    pub(super) fn others_mut(&mut self, slot: usize) -> impl Iterator<Item = &mut Process> {
+        let table = self.table.iter_mut().enumerate();
+        table.filter_map(move |(at, process)| process.as_deref_mut().filter(|_| at != slot))
+    }
+
     /// The process of this number, unless it has exited.
     pub(super) fn numbered(&mut self, number: u32) -> Option<&mut Process> {
         let mut all = self.all_mut();
@@ -205,6 +211,7 @@ impl System {
         }
         let number = process.number;
         self.leave_children(number, process.parent, world);
+        self.release_orphaned_groups(world);
         let ended = Ended {
             parent: process.parent,
             group: process.group,

@@ -119,6 +119,8 @@ pub(super) enum Interrupted {
     /// The call returns `EINTR`.
     #[default]
     Ends,
+    /// The call returns `EINTR`, even if the signal has no handler but stops the process.
+    EndsByStop,
     /// The call returns `EINTR`, and writes the rest of its time to this address, unless the address is 0.
     EndsWithRest(u64),
     /// If the handler has `SA_RESTART` and the wait has no time limit, the call is made again.

@@ -22,6 +22,15 @@ const BLOCK: u64 = 0;
 const UNBLOCK: u64 = 1;
 const SET: u64 = 2;
 
+/// What a stop of the process does to a thread's sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtStop {
+    GoesOn,
+    Ends,
+    /// The process was stopped. The sleep ends even if the process goes on before the thread is resumed.
+    Ended,
+}
+
 pub(super) struct Thread {
     /// The handle by which the machine knows the thread.
     pub(super) handle: u32,
@@ -38,6 +47,8 @@ pub(super) struct Thread {
     pub(super) cores: Vec<usize>,
     /// While the thread sleeps, the signals that do not end its sleep.
     pub(super) asleep_to: u64,
+    /// What a stop of the process does to the thread's sleep.
+    pub(super) at_stop: AtStop,
     /// The number and the first argument of the call in which the thread last slept.
     pub(super) sleeps_in: [u64; 2],
     /// The name that the program gave the thread.
@@ -58,6 +69,7 @@ impl Thread {
             waits_for: 0,
             cores,
             asleep_to: 0,
+            at_stop: AtStop::GoesOn,
             sleeps_in: [0; 2],
             name: None,
             robust: 0,
@@ -131,6 +143,17 @@ impl Threads {
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.by_number.keys().copied()
+    }
+
+    /// Marks the sleeps that end when the process is stopped. Returns the sleepers.
+    pub(super) fn end_sleeps_by_stop(&mut self) -> Vec<u32> {
+        let all = self.by_number.iter_mut();
+        let asleep = all.filter(|(_, thread)| thread.at_stop == AtStop::Ends);
+        let ended = asleep.map(|(&number, thread)| {
+            thread.at_stop = AtStop::Ended;
+            number
+        });
+        ended.collect()
     }
 
     pub(super) fn count(&self) -> usize {

@@ -94,6 +94,7 @@ pub(crate) struct Space {
 impl Space {
     /// An empty space in a machine's memory.
     pub(crate) fn new(physical: Physical) -> Self {
+        physical.borrow_mut().spaces += 1;
         Self {
             physical,
             pages: FxHashMap::default(),
@@ -332,5 +333,6 @@ impl Drop for Space {
         for number in numbers {
             self.drop_page(number);
         }
+        self.physical.borrow_mut().spaces -= 1;
     }
 }

@@ -15,8 +15,12 @@ pub(crate) struct Physical(Rc<RefCell<Parts>>);
 
 pub(super) struct Parts {
     pub(super) frames: Frames,
+    /// The number of spaces.
+    pub(super) spaces: u32,
     /// The files that processes map as shared.
     files: BTreeMap<Key, Weak<Shared>>,
+    /// Writes to files that the other processes' private pages do not show yet.
+    file_writes: Vec<FileWrite>,
     /// The addresses that the kernel has written for programs, if the machine has caches.
     written: Option<Written>,
 }
@@ -24,12 +28,21 @@ pub(super) struct Parts {
 /// The physical addresses that the kernel has written since the machine last looked.
 pub(crate) type Written = Rc<RefCell<Vec<Range<u64>>>>;
 
+/// A write of bytes to a file at an offset.
+pub(crate) struct FileWrite {
+    pub(crate) key: Key,
+    pub(crate) offset: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
 impl Physical {
     /// Memory of at most `limit` bytes.
     pub(crate) fn new(limit: u64) -> Self {
         Self(Rc::new(RefCell::new(Parts {
             frames: Frames::new(limit / PAGE),
+            spaces: 0,
             files: BTreeMap::new(),
+            file_writes: Vec::new(),
             written: None,
         })))
     }
@@ -73,6 +86,26 @@ impl Physical {
     /// Whether a process maps any file as shared.
     pub(crate) fn has_files(&self) -> bool {
         !self.0.borrow().files.is_empty()
+    }
+
+    /// Whether several processes have memory.
+    pub(crate) fn has_several_spaces(&self) -> bool {
+        self.0.borrow().spaces > 1
+    }
+
+    /// Notes a write to a file, if other processes may show the file in their private pages.
+    pub(crate) fn note_file_write(&self, key: Key, offset: u64, bytes: &[u8]) {
+        if self.has_several_spaces() {
+            let bytes = bytes.to_vec();
+            self.borrow_mut()
+                .file_writes
+                .push(FileWrite { key, offset, bytes });
+        }
+    }
+
+    /// Takes the noted writes to files.
+    pub(crate) fn take_file_writes(&self) -> Vec<FileWrite> {
+        std::mem::take(&mut self.borrow_mut().file_writes)
     }
 
     /// All files that processes map as shared.

@@ -202,6 +202,55 @@ fn orphans_go_to_the_ancestor_that_takes_them() {
     expect("orphans.c", &(lines.join("\n") + "\n"));
 }
 
+/// After a barrier, threads begin the region in the order and at the times of a whole run, on warm caches.
+#[test]
+fn a_region_after_a_barrier_lasts_as_long_as_in_the_whole_run() {
+    let Some(program) = compile("sweeps.c") else {
+        return;
+    };
+    for (preset, threads) in [("atac-64", "16"), ("e5-2640x2", "16"), ("e5-2640x2", "5")] {
+        let machine = Config::preset(preset).expect("the preset is there");
+        let [whole, forwarded] = [false, true].map(|forwards| {
+            let kept = Kept::default();
+            let arguments = [threads, "40", "32768"];
+            let mut run = Program::new(&program.file).streams(kept.clone(), kept.clone());
+            run = arguments.into_iter().fold(run, Program::argument);
+            if forwards {
+                run = run.fast_forward(u64::MAX);
+            }
+            let timing = run.run(&machine).expect("it ends").timing;
+            let regions = timing.expect("it is timed").regions;
+            assert_eq!(regions.len(), 1, "{preset}: {regions:?}");
+            regions[0].to - regions[0].from
+        });
+        let difference = whole.abs_diff(forwarded);
+        assert!(
+            100 * difference <= 3 * whole,
+            "{preset}, {threads} threads: {whole}, {forwarded}"
+        );
+    }
+}
+
+#[test]
+fn timers_continue_stopped_processes_and_stops_end_some_calls() {
+    compare("programs/continued.c");
+}
+
+#[test]
+fn stopped_threads_end_their_loads() {
+    compare("programs/halted.c");
+}
+
+#[test]
+fn groups_are_orphaned_by_the_end_of_a_parent() {
+    compare("programs/orphaned.c");
+}
+
+#[test]
+fn private_pages_show_what_other_processes_write_to_their_file() {
+    compare("programs/shown.c");
+}
+
 #[test]
 fn flags_that_linux_does_not_know_are_refused() {
     let lines = [

@@ -48,7 +48,7 @@ impl Engine {
     }
 
     /// Adds a thread that was on core `on` before simulated time began, and may run on `cpus`. If the thread ran, it
-    /// continues on this core, which takes no time. If the thread was woken, the scheduler places it now.
+    /// continues on this core.
     ///
     /// # Errors
     ///
@@ -73,15 +73,13 @@ impl Engine {
         };
         let thread = self.threads.len() as ThreadId;
         self.threads.push(Thread {
-            ran_before: before == Before::Ran,
+            ran_before: matches!(before, Before::Ran(_)),
             ..Thread::new(name, body)
         });
         let at = self.ports[core as usize].clock;
         match before {
-            Before::Ran => self.go_on_at_once(thread, own, affinity, at),
-            Before::Woken(after) => {
-                self.scheduler.asleep(at, thread, affinity, on as u32);
-                self.wake_thread(thread, core, at + after.min(LONGEST));
+            Before::Ran(after) => {
+                self.go_on(thread, own, affinity, at + after.min(LONGEST));
             }
             Before::Slept { address, cycles } => {
                 self.scheduler.asleep(at, thread, affinity, on as u32);
@@ -95,8 +93,8 @@ impl Engine {
         Ok(thread)
     }
 
-    /// Starts a new thread on its `own` core. Later it may run on the cores of `affinity`.
-    fn go_on_at_once(&mut self, thread: ThreadId, own: CoreSet, affinity: CoreSet, at: u64) {
+    /// Starts a new thread on its `own` core at `at`. Later it may run on the cores of `affinity`.
+    fn go_on(&mut self, thread: ThreadId, own: CoreSet, affinity: CoreSet, at: u64) {
         let core = own.iter().next().expect("it has a core of its own");
         let placement = self.scheduler.spawn(thread, own, core);
         let port = &mut self.ports[placement.core as usize];

@@ -243,7 +243,7 @@ impl Core<'_> {
     ///         assert!(core.clock() < began + 100);
     ///         State::Ended
     ///     };
-    ///     let ran = (5, Before::Ran);
+    ///     let ran = (5, Before::Ran(0));
     ///     let child = *child.get_or_insert_with(|| core.go_on_with("child".into(), Box::new(body), ran, &[]));
     ///     match child {
     ///         Ok(child) if core.join(child) => State::Suspended,

@@ -5,6 +5,7 @@
 //! dense, since the machine keeps a record for each touched line.
 
 mod channels;
+mod clocks;
 mod core;
 mod kernel;
 mod run;

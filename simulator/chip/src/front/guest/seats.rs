@@ -33,11 +33,12 @@ impl Seats {
         self.scheduler.core_of(thread)
     }
 
-    /// Places a new thread, which a thread on `core` made.
-    pub(super) fn spawn(&mut self, thread: ThreadId, cpus: &[usize], core: u32) {
+    /// Places a new thread, which a thread on `core` made. Returns whether the thread has its core to itself.
+    pub(super) fn spawn(&mut self, thread: ThreadId, cpus: &[usize], core: u32) -> bool {
         let affinity = self.affinity(cpus);
         let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement);
+        placement.idle
     }
 
     pub(super) fn rest(&mut self, thread: ThreadId) {
@@ -45,9 +46,11 @@ impl Seats {
         self.fill(core);
     }
 
-    pub(super) fn wake(&mut self, thread: ThreadId, waker: u32) {
+    /// Places a woken thread. Returns whether the thread has its core to itself.
+    pub(super) fn wake(&mut self, thread: ThreadId, waker: u32) -> bool {
         let placement = self.scheduler.wake(thread, waker);
         self.placed(placement);
+        placement.idle
     }
 
     pub(super) fn confine(&mut self, thread: ThreadId, cpus: &[usize]) {

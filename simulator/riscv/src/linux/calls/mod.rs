@@ -1,8 +1,8 @@
 //! System calls: their table, and the calls that use several parts of a process.
 
 mod awaited;
+mod changed;
 mod children;
-mod cut;
 mod exec;
 mod fence;
 mod futex;

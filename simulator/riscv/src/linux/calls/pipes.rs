@@ -2,7 +2,7 @@
 
 use super::streams::written;
 use super::waits::{await_stream, wake_readers};
-use super::{cut, made};
+use super::{changed, made};
 use crate::linux::errno::{EAGAIN, EBADF, EINVAL, EPIPE, ESPIPE, Errno, known_flags};
 use crate::linux::files::Open;
 use crate::linux::files::streams::End;
@@ -28,7 +28,7 @@ pub(super) fn open<W: World>(
     let process = system.of(task);
     if !process.files.is_opening(task.number) {
         let number = made::open(process, world, at, [flags, mode]);
-        let number = cut::after_opening(system, task, number, flags)?;
+        let number = changed::after_opening(system, task, number, flags)?;
         let process = system.of(task);
         if !process.files.is_fifo(number) {
             return Ok(Outcome::Return(number));

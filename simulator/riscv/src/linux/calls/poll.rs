@@ -21,6 +21,7 @@ struct Limits {
     mask: u64,
     /// Whether a signal that the mask lets through counts even if the wait has no time. `epoll_pwait` does not look.
     ends_by_signals: bool,
+    interrupted: Interrupted,
 }
 
 /// `ppoll`.
@@ -35,6 +36,7 @@ pub(super) fn poll<W: World>(process: &mut Process, task: &mut Task, world: &mut
             time,
             mask,
             ends_by_signals: true,
+            interrupted: Interrupted::Ends,
         };
         await_files(process, task, world, limits, |process| {
             look_at_list(process, files, count)
@@ -58,6 +60,7 @@ pub(super) fn select<W: World>(process: &mut Process, task: &mut Task, world: &m
             time,
             mask,
             ends_by_signals: true,
+            interrupted: Interrupted::Ends,
         };
         await_files(process, task, world, limits, |process| {
             look_at_sets(process, count, sets, false)
@@ -83,6 +86,7 @@ pub(super) fn await_group<W: World>(
         time,
         mask,
         ends_by_signals: false,
+        interrupted: Interrupted::EndsByStop,
     };
     await_files(process, task, world, limits, |process| {
         let space = &mut process.memory.space;
@@ -116,7 +120,7 @@ fn await_files<W: World>(
             let mask = process.memory.space.read_u64(limits.mask)?;
             task.suspended = Some(process.threads.replace_mask(task, mask));
         }
-        let interrupted = Interrupted::Ends;
+        let interrupted = limits.interrupted;
         if is_over {
             let (signals, threads) = (&process.signals, &process.threads);
             task.interrupted = interrupted;

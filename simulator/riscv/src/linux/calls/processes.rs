@@ -241,6 +241,7 @@ pub(super) fn set_group(system: &mut System, task: &Task, [process, group]: [u64
         return Err(EPERM);
     }
     process.group = group;
+    system.note_orphaned_groups();
     Ok(0)
 }
 
@@ -263,5 +264,6 @@ pub(super) fn begin_session(system: &mut System, task: &Task) -> Value {
     }
     let process = system.of(task);
     (process.session, process.group) = (number, number);
+    system.note_orphaned_groups();
     Ok(number.into())
 }

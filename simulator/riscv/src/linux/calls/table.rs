@@ -3,7 +3,7 @@
 use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
 use super::{
-    children, cut, exec, fence, futex, made, pipes, poll, processes, scheduling, streams,
+    changed, children, exec, fence, futex, made, pipes, poll, processes, scheduling, streams,
     system as machine, threads as thread, vectors,
 };
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, ESPIPE, Value, known_flags};
@@ -105,11 +105,11 @@ calls! {
     44 fstatfs = files.tell_volume_of(space, a, b);
     45 truncate = {
         let file = not_negative(b).and_then(|length| files.truncate_at(space, a, length));
-        cut::cut(system, file)
+        changed::cut(system, file)
     };
     46 ftruncate = {
         let file = not_negative(b).and_then(|length| files.truncate(a, length));
-        cut::cut(system, file)
+        changed::cut(system, file)
     };
     47 fallocate = files.allocate(a, b, [c, d]);
     48 faccessat = known_flags(c, RIGHTS).and_then(|_| made::access(process, world, [a, b], 0, c));

@@ -2,13 +2,14 @@
 //!
 //! A thread sleeps on a word of memory, or on a word that only the kernel uses. The sleep ends when another thread
 //! wakes the sleeper, when the time of the sleep is over, or when the sleeper takes a signal. If the signal has a
-//! handler, the handler runs, and the call returns `EINTR` or is made again. Otherwise the signal kills the process, or
-//! is dropped and the wait goes on.
+//! handler, the handler runs, and the call returns `EINTR` or is made again. Otherwise the signal kills or stops the
+//! process, or is dropped. After a stop, some calls return `EINTR` (`signal(7)` lists them), and other waits go on.
 
 use crate::linux::errno::{EAGAIN, EINTR, Errno};
 use crate::linux::process::Process;
-use crate::linux::signal::UNSTOPPABLE;
+use crate::linux::signal::{CONTINUING, UNSTOPPABLE};
 use crate::linux::task::{Interrupted, Outcome, Phase, Task, TaskState, Wake};
+use crate::linux::threads::AtStop;
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::words::{STREAMS, nowhere};
 use crate::linux::world::World;
@@ -33,8 +34,8 @@ fn sleep<W: World>(
     {
         return Outcome::Interrupted;
     }
-    // A reader of a `signalfd` may wait for a signal that no thread takes.
-    let sends = open | process.signals.watched;
+    // A reader of a `signalfd` may wait for a signal that no thread takes, and a blocked SIGCONT lets the process go on.
+    let sends = open | process.signals.watched | CONTINUING;
     let due = process.timers.next_of(&process.threads, task.number, sends);
     let clock = match word {
         STREAMS => process.files.look_at_clocks(now),
@@ -45,6 +46,10 @@ fn sleep<W: World>(
     task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
     if let Some(thread) = process.threads.get_mut(task.number) {
         thread.asleep_to = !open;
+        thread.at_stop = match task.interrupted {
+            Interrupted::EndsByStop => AtStop::Ends,
+            _ => AtStop::GoesOn,
+        };
         thread.sleeps_in = [task.hart.x[17], task.hart.x[10]];
     }
     world.futex_wait(word, if task.has_timer { due } else { time });
@@ -130,7 +135,11 @@ pub(super) fn await_socket<W: World>(
             moved => Outcome::Return(moved),
         };
     }
-    await_stream(process, task, world, limit, Interrupted::MayRestart)
+    let interrupted = match limit {
+        Some(_) => Interrupted::EndsByStop,
+        None => Interrupted::MayRestart,
+    };
+    await_stream(process, task, world, limit, interrupted)
 }
 
 /// Sleeps until a thread wakes the word's sleepers, or until the time is over. Then makes the call again.
@@ -195,7 +204,7 @@ pub(super) fn await_signal<W: World>(
             return Err(EAGAIN);
         }
         let word = nowhere(task);
-        task.interrupted = Interrupted::Ends;
+        task.interrupted = Interrupted::EndsByStop;
         Ok(sleep(
             process,
             task,
@@ -232,57 +241,77 @@ pub(in crate::linux) fn woken<W: World>(
     None
 }
 
-/// Ends the task's wait if the task takes a signal. Otherwise the wait goes on. A stopped process takes no signals.
+/// Ends the task's wait if the task takes a signal, or if the process is stopped and the call ends by that. Otherwise the
+/// wait goes on. A stopped process takes no signals.
 pub(in crate::linux) fn interrupt<W: World>(
     process: &mut Process,
     task: &mut Task,
     world: &mut W,
 ) -> Option<TaskState> {
-    let now = world.nanoseconds();
     process.expire_timers(task, world);
+    let thread = process.threads.get(task.number);
+    let mut ends = thread.is_some_and(|thread| thread.at_stop == AtStop::Ended);
     while !process.signals.stop.is_on()
         && let Some(sent) = process.signals.next(&mut process.threads, task)
     {
         let Some(restarts) = process.signals.restarts(sent.signal) else {
-            if process.signals.ignores(sent.signal) || process.stops(sent.signal) {
+            if process.stops(sent.signal) {
+                ends |= task.interrupted == Interrupted::EndsByStop;
+                continue;
+            }
+            if process.signals.ignores(sent.signal) {
                 continue;
             }
             return Some(process.die(sent.signal, "sent by the program"));
         };
-        let again = match task.interrupted {
-            Interrupted::Restarts => true,
-            Interrupted::MayRestart => restarts && task.deadline.is_none(),
-            Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
-        };
-        if let Some(number) = process.files.end_opening(task.number) {
-            task.give(number);
-        } else if task.moved > 0 {
-            // The call returns the number of bytes that it has moved.
-            let moved = std::mem::take(&mut task.moved);
-            task.give(moved);
-        } else if again {
-            // The handler returns to the call's instruction.
-            task.hart.pc = task.hart.pc.wrapping_sub(4);
-            task.phase = Phase::Runs;
-        } else {
-            if let Interrupted::EndsWithRest(to) = task.interrupted {
-                let rest = task.deadline.map_or(0, |end| end.saturating_sub(now));
-                // If the pointer is wrong, the program does not get the rest of the time. The wait is over in any case.
-                let _ = time::write(&mut process.memory.space, to, rest);
-            }
-            task.give(EINTR.negated());
-        }
-        task.until = None;
-        process.threads.wait_for(task, 0);
-        if process.files.drop_opening(task.number) {
-            // Threads may wait for the side that is gone.
-            wake_readers(world);
-        }
+        end_wait(process, task, world, restarts);
         if !process.deliver(task, sent) {
             return Some(process.die(sent.signal, "its handler has no stack"));
         }
         return None;
     }
-    task.begin_again();
+    if ends {
+        end_wait(process, task, world, false);
+        if let Some(mask) = task.suspended.take() {
+            process.threads.replace_mask(task, mask);
+        }
+    } else {
+        task.begin_again();
+    }
     None
+}
+
+/// Ends the task's wait with a result, or prepares the call to be made again if that is what it does after a signal.
+/// `restarts` says whether the signal's handler wants that.
+fn end_wait<W: World>(process: &mut Process, task: &mut Task, world: &mut W, restarts: bool) {
+    let again = match task.interrupted {
+        Interrupted::Restarts => true,
+        Interrupted::MayRestart => restarts && task.deadline.is_none(),
+        Interrupted::Ends | Interrupted::EndsByStop | Interrupted::EndsWithRest(_) => false,
+    };
+    if let Some(number) = process.files.end_opening(task.number) {
+        task.give(number);
+    } else if task.moved > 0 {
+        // The call returns the number of bytes that it has moved.
+        let moved = std::mem::take(&mut task.moved);
+        task.give(moved);
+    } else if again {
+        // The handler returns to the call's instruction.
+        task.hart.pc = task.hart.pc.wrapping_sub(4);
+        task.phase = Phase::Runs;
+    } else {
+        if let Interrupted::EndsWithRest(to) = task.interrupted {
+            let now = world.nanoseconds();
+            let rest = task.deadline.map_or(0, |end| end.saturating_sub(now));
+            // If the pointer is wrong, the program does not get the rest of the time. The wait is over in any case.
+            let _ = time::write(&mut process.memory.space, to, rest);
+        }
+        task.give(EINTR.negated());
+    }
+    task.until = None;
+    process.threads.wait_for(task, 0);
+    if process.files.drop_opening(task.number) {
+        // Threads may wait for the side that is gone.
+        wake_readers(world);
+    }
 }

@@ -129,7 +129,8 @@ impl Memory {
     }
 
     /// Updates mapped pages after a write of `bytes` to a file: shared pages of all processes, and private pages of this
-    /// process that it has only read. Without `at`, the bytes end at the file's position.
+    /// process that it has only read. The private pages of other processes follow at the end of the call. Without `at`, the
+    /// bytes end at the file's position.
     pub(crate) fn after_writing(
         &mut self,
         files: &Files,
@@ -141,7 +142,8 @@ impl Memory {
             return;
         };
         let pages = self.pages_of(open);
-        if pages.is_none() && !self.space.has_private_files() {
+        let is_alone = !self.space.physical().has_several_spaces();
+        if pages.is_none() && is_alone && !self.space.has_private_files() {
             return;
         }
         let appends = at.is_some() && flags.get() & APPENDS != 0;
@@ -160,6 +162,7 @@ impl Memory {
         }
         if let Ok(key) = key(file) {
             self.space.show_write(key, at, bytes);
+            self.space.physical().note_file_write(key, at, bytes);
         }
     }
 }

@@ -24,6 +24,8 @@ pub(in crate::linux) struct Stop {
     pub(in crate::linux) change: Option<Change>,
     /// Whether the parent has not got a signal for that change yet.
     pub(in crate::linux) is_news: bool,
+    /// Whether the threads that sleep in the kernel have not noticed the stop yet.
+    pub(in crate::linux) is_new: bool,
 }
 
 impl Stop {
@@ -34,6 +36,7 @@ impl Stop {
     pub(in crate::linux) fn begin(&mut self, signal: Signal) {
         if !self.is_killed {
             self.change(true, Change::Stopped(signal));
+            self.is_new = true;
         }
     }
 

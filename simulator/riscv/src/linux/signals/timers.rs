@@ -63,7 +63,9 @@ fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
 
 impl Timer {
     /// Sends the timer's signal, and sets the time of the next signal.
-    fn expire(&mut self, signals: &mut Signals, threads: &mut Threads, now: u64) {
+    fn expire<W: World>(&mut self, signals: &mut Signals, threads: &mut Threads, world: &mut W) {
+        let now = world.nanoseconds();
+        signals.before_sending(threads, world, self.sent.signal);
         signals.arrived += 1;
         let due = self.due.unwrap_or(now);
         let more = (now - due).checked_div(self.every).unwrap_or(0);
@@ -248,25 +250,26 @@ impl Timers {
         Ok(0)
     }
 
-    /// Sends the due timer signals that thread `number` takes, and those that no thread takes.
-    pub(crate) fn expire(
+    /// Sends the due timer signals that thread `number` takes, and those that no thread takes, in the order of their
+    /// times.
+    pub(crate) fn expire<W: World>(
         &mut self,
         signals: &mut Signals,
         threads: &mut Threads,
         number: u32,
-        now: u64,
+        world: &mut W,
     ) {
-        let timers = self.by_number.iter();
-        let over = timers.filter(|(_, timer)| {
+        let now = world.nanoseconds();
+        let timers = self.by_number.values_mut();
+        let over = timers.filter(|timer| {
             let is_over = timer.due.is_some_and(|due| due <= now);
             let taker = taker_of(threads, timer.to, timer.sent.signal);
             is_over && taker.is_none_or(|taker| taker == number)
         });
-        let over: Vec<u64> = over.map(|(&timer, _)| timer).collect();
+        let mut over: Vec<&mut Timer> = over.collect();
+        over.sort_by_key(|timer| timer.due);
         for timer in over {
-            if let Some(timer) = self.by_number.get_mut(&timer) {
-                timer.expire(signals, threads, now);
-            }
+            timer.expire(signals, threads, world);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Files that become shorter. The pages behind a file's end are gone from the memory of all processes.
+//! Changes of files that the memory of all processes shows: files that become shorter, and writes.
 
 use crate::linux::errno::{Errno, Value};
 use crate::linux::files::{Open, TRUNCATE};
@@ -30,4 +30,17 @@ pub(super) fn after_opening(system: &mut System, task: &Task, number: Value, fla
         cut(system, Ok(file))?;
     }
     Ok(number)
+}
+
+impl System {
+    /// Shows the writes to files of a task's call in the private pages of other processes that were only read.
+    pub(in crate::linux) fn show_file_writes(&mut self, task: &Task) {
+        let writes = self.first().memory.space.physical().take_file_writes();
+        for write in writes {
+            for process in self.others_mut(task.slot) {
+                let space = &mut process.memory.space;
+                space.show_write(write.key, write.offset, &write.bytes);
+            }
+        }
+    }
 }
