@@ -80,6 +80,17 @@ static void counts(void) {
     value = UINT64_MAX - 1;
     show("write of the largest count", write(counter, &value, 8));
     pthread_join(reader, 0);
+    int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    struct itimerspec seldom = {{INT64_MAX, 0}, {0, 1}};
+    timerfd_settime(timer, 0, &seldom, 0);
+    show("read of a timer", read(timer, &value, 8));
+    file.fd = timer;
+    printf("count %d, ready %d\n", (int)value, poll(&file, 1, 1));
+}
+
+static void *write_later(void *file) {
+    usleep(2000);
+    return (void *)(long)write((int)(long)file, "x", 1);
 }
 
 static void masks(void) {
@@ -98,6 +109,22 @@ static void masks(void) {
     struct epoll_event event;
     show("epoll_pwait", epoll_pwait(epoll_create1(0), &event, 1, 0, &none));
     printf("handled %d\n", handled);
+    // A look with another mask, which lets an ignored signal through, does not last as long as a wait that has ended early.
+    int ends[2];
+    pipe(ends);
+    pthread_t writer;
+    pthread_create(&writer, 0, write_later, (void *)(long)ends[1]);
+    struct pollfd file = {ends[0], POLLIN, 0};
+    printf("poll of a pipe: %d\n", poll(&file, 1, 5000));
+    pthread_join(writer, 0);
+    // SIGUSR1 is still pending.
+    sigaddset(&none, SIGUSR1);
+    raise(SIGURG);
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    show("no time", ppoll(0, 0, &no_time, &none));
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    printf("waited %d\n", after.tv_sec - before.tv_sec > 1);
 }
 
 static void files(void) {

@@ -191,6 +191,11 @@ fn waits_for_children_check_their_options_and_report_times() {
 }
 
 #[test]
+fn fifos_wait_for_both_sides_and_keep_their_numbers() {
+    compare("programs/fifos.c");
+}
+
+#[test]
 fn orphans_go_to_the_ancestor_that_takes_them() {
     let lines = [
         "sum 10",
@@ -220,10 +225,15 @@ fn flags_that_linux_does_not_know_are_refused() {
         "write to a full count: 8 0",
         "count 7",
         "write of the largest count: 8 0",
+        "read of a timer: 8 0",
+        "count 1, ready 0",
         "ppoll: -1 4",
         "pselect: -1 4",
         "epoll_pwait: 0 0",
         "handled 2",
+        "poll of a pipe: 1",
+        "no time: 0 0",
+        "waited 0",
         "write: 10 0",
         "append: 10 0",
         "append at the position: 10 0",

@@ -120,6 +120,8 @@ fn await_files<W: World>(
         if is_over {
             let (signals, threads) = (&process.signals, &process.threads);
             task.interrupted = interrupted;
+            // After a signal without a handler, the call is made again, and its time is still over.
+            task.deadline = Some(now);
             return Ok(match signals.is_sent_of(threads, task.number, !task.mask) {
                 true => Outcome::Interrupted,
                 false => Outcome::Return(0),

@@ -44,7 +44,10 @@ impl Clock {
         };
         match now.checked_sub(due) {
             None => 0,
-            Some(late) => 1 + late.checked_div(self.0.every.get()).unwrap_or(0),
+            Some(late) => {
+                let more = late.checked_div(self.0.every.get());
+                more.unwrap_or(0).saturating_add(1)
+            }
         }
     }
 
@@ -71,7 +74,7 @@ impl Clock {
         }
         let every = self.0.every.get();
         let next = self.0.due.get().filter(|_| every > 0);
-        self.set_due(next.map(|due| due + count * every));
+        self.set_due(next.map(|due| due.saturating_add(count.saturating_mul(every))));
         to.copy_from_slice(&count.to_le_bytes());
         Ok(8)
     }

@@ -209,11 +209,13 @@ impl Files {
     /// The same open files for another process, which has the number `process`.
     pub(crate) fn fork(&mut self, process: u32) -> Self {
         self.is_shared = true;
-        Self {
-            process,
-            opening: BTreeMap::new(),
-            ..self.clone()
+        let mut copy = self.clone();
+        copy.process = process;
+        // The threads that wait in `openat`, and their numbers, stay in this process.
+        for (number, _) in std::mem::take(&mut copy.opening).into_values() {
+            copy.closing.remove(&number);
         }
+        copy
     }
 
     pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
@@ -398,8 +400,10 @@ impl Files {
 
     pub(crate) fn close(&mut self, number: u64) -> Value {
         let number = number & 0xFFFF_FFFF;
+        // A number that a waiting `openat` keeps is not open, and stays as it is.
+        self.open.remove(&number).ok_or(EBADF)?;
         self.closing.remove(&number);
-        self.open.remove(&number).map(|_| 0).ok_or(EBADF)
+        Ok(0)
     }
 
     /// Gives a number's file another number, from `least` on.
