@@ -21,6 +21,7 @@
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -216,12 +217,14 @@ int main(int count, char **arguments) {
     files();
     scheduling();
     links();
+    show("memory", syscall(SYS_memfd_create, 0, 0x8000));
+    show("memory without a name", syscall(SYS_memfd_create, 0, 0));
+    show("run or not", memfd_create("both", 0x18));
     char *const list[] = {"again", "run by its file", 0};
     fflush(stdout);
     int program = open("/proc/self/exe", O_RDONLY), copy = memfd_create("copy", 0);
     while (sendfile(copy, program, 0, 1 << 20) > 0)
         ;
-    fchmod(copy, 0755);
     fexecve(copy, list, environ);
     show("fexecve", -1);
     return 1;

@@ -195,8 +195,8 @@ int main(void) {
             start(&thread, closes, &other);
         else
             close(other);
-        usleep(20000);
         began = now();
+        usleep(20000);
         said("all before the reset", recv(end, text, 8, MSG_WAITALL));
         if (waits) pthread_join(thread, NULL);
         began = now();

@@ -191,6 +191,11 @@ fn waits_for_children_check_their_options_and_report_times() {
 }
 
 #[test]
+fn new_files_have_the_modes_that_programs_ask_for() {
+    compare("programs/paths.c");
+}
+
+#[test]
 fn fifos_wait_for_both_sides_and_keep_their_numbers() {
     compare("programs/fifos.c");
 }
@@ -269,6 +274,9 @@ fn flags_that_linux_does_not_know_are_refused() {
         "rename of the folder: 0 0",
         "in /other",
         "empty: 0 0",
+        "memory: -1 22",
+        "memory without a name: -1 14",
+        "run or not: -1 22",
         "run by its file",
     ];
     expect("checked.c", &(lines.join("\n") + "\n"));

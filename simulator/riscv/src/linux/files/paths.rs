@@ -8,10 +8,11 @@ use crate::linux::errno::{
     EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, ERANGE, Errno, Value,
 };
 use crate::memory::Space;
+use rustix::fs::OFlags;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -41,6 +42,9 @@ pub(super) const IN_MEMORY: &str = "/memfd:";
 
 /// The most bytes of such a file's own name, with the 0 at its end.
 const LONGEST_NAME: u64 = 250;
+
+/// The bit of a folder's mode that gives its group to the files in it.
+const SET_GROUP: u32 = 0o2000;
 
 /// The bits of a mode that give the file's kind.
 const KIND: u64 = 0o17_0000;
@@ -169,29 +173,17 @@ impl Files {
                 _ => self.open_fifo(&host, flags),
             };
         }
-        let write = flags & ACCESS != READ_ONLY;
-        let is_new = !host.exists();
-        let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
-        let mode = mode as u32 & 0o777 & !self.mask;
-        if create && !write && (exclusive || !host.exists()) {
-            // Rust's library does not create a file that it opens only for reading.
-            let mut new = OpenOptions::new();
-            new.write(true).create_new(true).mode(mode).open(&host)?;
-        }
-        if flags & TRUNCATE != 0 && !write && !is_new {
-            // Rust's library does not empty such a file either.
-            OpenOptions::new().write(true).truncate(true).open(&host)?;
-        }
+        let is_new = flags & CREATE != 0 && !host.exists();
+        let mode = mode as u32 & 0o7777 & !self.mask;
         // The host's file has no `O_APPEND`: the program may clear the flag, and a mapped page is written at its place.
         let file = OpenOptions::new()
             .read(flags & ACCESS != WRITE_ONLY)
-            .write(write)
-            .truncate(flags & TRUNCATE != 0 && write)
-            .create(create && write)
-            .create_new(create && exclusive && write)
+            .write(flags & ACCESS != READ_ONLY)
             .mode(mode)
+            .custom_flags(way_of_opening(flags))
             .open(&host)?;
         if is_new {
+            file.set_permissions(Permissions::from_mode(mode))?;
             self.touch_opened(&file, &host);
         } else if flags & TRUNCATE != 0 {
             self.touch(&file);
@@ -202,7 +194,9 @@ impl Files {
 
     /// `memfd_create`: a file of the host without a name there.
     pub(crate) fn make_memory_file(&mut self, space: &mut Space, [name, flags]: [u64; 2]) -> Value {
+        let (mode, closes) = memory_flags(flags)?;
         let name = space.read_text(name, LONGEST_NAME)?.ok_or(EINVAL)?;
+        self.free_number(0)?;
         let name = format!("{IN_MEMORY}{} (deleted)", String::from_utf8_lossy(&name));
         let folder = std::env::temp_dir();
         let file = (0u32..)
@@ -214,37 +208,34 @@ impl Files {
                     Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => None,
                     made => Some(made.and_then(|file| {
                         std::fs::remove_file(&path)?;
+                        file.set_permissions(Permissions::from_mode(mode))?;
                         Ok(file)
                     })),
                 }
             });
         let file = file.ok_or(EINVAL)??;
         self.touch(&file);
-        self.add(
-            Open::file(file, name.into(), READ_WRITE),
-            memory_flags(flags),
-        )
+        self.add(Open::file(file, name.into(), READ_WRITE), closes)
     }
 
     /// `mknodat`: makes an empty file, or a FIFO. Devices are for the administrator, and sockets are made by `bind`.
     pub(crate) fn make_node(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
         let host = self.host_at(space, at, false)?;
-        let (kind, mode) = (mode & KIND, mode as u32 & 0o777 & !self.mask);
+        let (kind, mode) = (mode & KIND, mode as u32 & 0o7777 & !self.mask);
         match kind {
             0 | REGULAR => {}
             FIFO => {
                 fifo::make(&host, mode)?;
+                fs::set_permissions(&host, Permissions::from_mode(mode))?;
                 self.touch_new(&host);
                 return Ok(0);
             }
             _ => return Err(EPERM),
         }
         let mut options = OpenOptions::new();
-        options
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(&host)?;
+        options.write(true).create_new(true).mode(mode);
+        let file = options.open(&host)?;
+        file.set_permissions(Permissions::from_mode(mode))?;
         self.touch_new(&host);
         Ok(0)
     }
@@ -297,8 +288,11 @@ impl Files {
     /// `mkdirat`.
     pub(crate) fn make_directory(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
         let host = self.host_at(space, at, false)?;
-        let mode = mode as u32 & 0o7777 & !self.mask;
+        let mode = mode as u32 & 0o1777 & !self.mask;
         DirBuilder::new().mode(mode).create(&host)?;
+        // A folder may have its group from the folder above.
+        let inherited = host.metadata()?.mode() & SET_GROUP;
+        fs::set_permissions(&host, Permissions::from_mode(mode | inherited))?;
         self.touch_new(&host);
         Ok(0)
     }
@@ -344,6 +338,22 @@ impl Files {
         self.touch_folder_of(&to);
         Ok(0)
     }
+}
+
+/// The host's flags that make a file or empty it. Rust's library would not pass some of them on for a file that is only
+/// read.
+fn way_of_opening(flags: u64) -> i32 {
+    let exclusive = match flags & NEW {
+        NEW => OFlags::EXCL,
+        _ => OFlags::empty(),
+    };
+    let all = [
+        (CREATE, OFlags::CREATE | exclusive),
+        (TRUNCATE, OFlags::TRUNC),
+    ];
+    let wanted = all.into_iter().filter(|(flag, _)| flags & flag != 0);
+    let wanted = wanted.fold(OFlags::empty(), |all, (_, flag)| all | flag);
+    wanted.bits() as i32
 }
 
 /// The same path, with the real path of its folder. A slash at the end means that the path must be a folder, so such a
