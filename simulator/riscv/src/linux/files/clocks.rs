@@ -1,8 +1,9 @@
 //! Time and signals as files: `timerfd`, `signalfd`.
 
 use super::descriptors::CLOSES;
+use super::open::Open;
 use super::streams::{NON_BLOCKING, ready};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{EAGAIN, EBADF, EINVAL, Errno, Value, known_flags};
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;

@@ -1,7 +1,8 @@
 //! Flags of open files and of their numbers: `fcntl`, `ioctl`, and the numbers that `execve` closes.
 
+use super::open::Open;
 use super::streams::{APPENDS, NON_BLOCKING};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{EBADF, EINVAL, ENOTTY, Errno, Value, known_flags};
 use crate::memory::Space;
 use std::io::Seek;

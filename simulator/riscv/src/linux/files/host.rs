@@ -1,7 +1,8 @@
 //! The host's path for each path that a program names.
 
+use super::open::Open;
 use super::paths::IN_MEMORY;
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{ELOOP, ENOENT, Errno};
 use std::collections::VecDeque;
 use std::ffi::OsString;

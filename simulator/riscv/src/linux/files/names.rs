@@ -1,8 +1,9 @@
 //! System calls of named sockets: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
 
 use super::network::{Name, Place, Socket, UNIX, no_name};
+use super::open::Open;
 use super::streams::{INTERNET, NON_BLOCKING, Settings};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{
     EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EDOM, EINVAL, ENETUNREACH, ENOPROTOOPT, ENOTCONN,
     ENOTSOCK, EOPNOTSUPP, EPROTONOSUPPORT, Errno, Value,

@@ -3,7 +3,8 @@
 use super::descriptors::memory_flags;
 use super::fifo;
 use super::host::{is_random, is_systems, open_number};
-use super::table::{Files, Open};
+use super::open::Open;
+use super::table::Files;
 use crate::linux::errno::{
     EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, ERANGE, Errno, Value,
 };

@@ -1,7 +1,8 @@
 //! Metadata of files.
 
 use super::host::open_number;
-use super::table::{Files, Open};
+use super::open::Open;
+use super::table::Files;
 use crate::linux::errno::Errno;
 use crate::linux::users::USER;
 use std::fs::Metadata;

@@ -2,9 +2,10 @@
 
 use super::fifo::is_fifo;
 use super::host::is_systems;
+use super::open::Open;
 use super::paths::read_path;
 use super::stat::{EMPTY_PATH, NO_FOLLOW};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Errno, Value};
 use crate::linux::users::is_user;
 use crate::memory::Space;
