@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -206,9 +207,53 @@ static void links(void) {
     show("empty", rmdir(name));
 }
 
+// The process number in a file of /proc, to tell the simulated system's from the host's.
+static int own(const char *path) {
+    FILE *file = fopen(path, "r");
+    int number = -1;
+    if (file && fscanf(file, "%d", &number))
+        fclose(file);
+    return number == getpid();
+}
+
+// No path leads to the host's own files.
+static void hidden(void) {
+    char name[] = "/tmp/manycore-XXXXXX", target[64] = "";
+    chdir(mkdtemp(name));
+    symlink("/proc", "system");
+    symlink("/etc/passwd", "users");
+    symlink("/dev/urandom", "random");
+    show("users", open("../../etc/passwd", O_RDONLY));
+    show("users by a link", open("users", O_RDONLY));
+    show("users by the folder", open("/proc/self/cwd/../../etc/passwd", O_RDONLY));
+    show("new file", open("../../etc/manycore-new", O_CREAT | O_WRONLY, 0600));
+    show("host's devices", open("../../dev/tty", O_RDONLY));
+    show("host's version", open("../../proc/version", O_RDONLY));
+    show("host's first process", open("system/1/stat", O_RDONLY));
+    printf("own: %d %d %d\n", own("../../proc/self/stat"), own("system/self/stat"), own("system/../proc/self/stat"));
+    char path[64];
+    for (const char **one = (const char *[]){"random", "../../dev/urandom", 0}; *one; one++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", open(*one, O_RDONLY));
+        readlink(path, target, sizeof target - 1);
+        struct stat data;
+        fstat(atoi(path + 14), &data);
+        printf("random: %s %o\n", target, data.st_mode);
+    }
+    show("mode of the program", chmod("/proc/self/exe", 0755));
+    show("link of the program", linkat(AT_FDCWD, "/proc/self/exe", AT_FDCWD, "program", AT_SYMLINK_FOLLOW));
+    show("run", access("program", X_OK));
+    show("memory", syscall(SYS_memfd_create, 0, 0x8000));
+    show("memory without a name", syscall(SYS_memfd_create, 0, 0));
+    show("run or not", memfd_create("both", 0x18));
+    unlink("program"), unlink("system"), unlink("users"), unlink("random");
+    show("empty", rmdir(name));
+}
+
 int main(int count, char **arguments) {
     if (count > 1) {
-        printf("%s\n", arguments[1]);
+        char file[64] = "";
+        readlink("/proc/self/exe", file, sizeof file - 1);
+        printf("%s, %s, %s\n", arguments[1], file, (char *)getauxval(AT_EXECFN));
         return 0;
     }
     flags();
@@ -217,9 +262,7 @@ int main(int count, char **arguments) {
     files();
     scheduling();
     links();
-    show("memory", syscall(SYS_memfd_create, 0, 0x8000));
-    show("memory without a name", syscall(SYS_memfd_create, 0, 0));
-    show("run or not", memfd_create("both", 0x18));
+    hidden();
     char *const list[] = {"again", "run by its file", 0};
     fflush(stdout);
     int program = open("/proc/self/exe", O_RDONLY), copy = memfd_create("copy", 0);

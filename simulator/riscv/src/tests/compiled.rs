@@ -191,7 +191,7 @@ fn waits_for_children_check_their_options_and_report_times() {
 }
 
 #[test]
-fn new_files_have_the_modes_that_programs_ask_for() {
+fn paths_lead_through_the_systems_links_and_places_are_not_files() {
     compare("programs/paths.c");
 }
 
@@ -274,10 +274,24 @@ fn flags_that_linux_does_not_know_are_refused() {
         "rename of the folder: 0 0",
         "in /other",
         "empty: 0 0",
+        "users: -1 2",
+        "users by a link: -1 2",
+        "users by the folder: -1 2",
+        "new file: -1 2",
+        "host's devices: -1 2",
+        "host's version: -1 2",
+        "host's first process: -1 2",
+        "own: 1 1 1",
+        "random: /dev/urandom 10600",
+        "random: /dev/urandom 10600",
+        "mode of the program: 0 0",
+        "link of the program: 0 0",
+        "run: 0 0",
         "memory: -1 22",
         "memory without a name: -1 14",
         "run or not: -1 22",
-        "run by its file",
+        "empty: 0 0",
+        "run by its file, /memfd:copy (deleted), /memfd:copy (deleted)",
     ];
     expect("checked.c", &(lines.join("\n") + "\n"));
 }

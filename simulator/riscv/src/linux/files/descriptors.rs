@@ -101,7 +101,8 @@ impl Files {
 
     /// `F_GETFL`.
     fn status(&self, number: u64) -> Value {
-        Ok(match self.get(number)? {
+        Ok(match self.entry(number)? {
+            Open::Place { flags, .. } => *flags,
             Open::Input | Open::Text { .. } | Open::Random => READS,
             Open::Folder { .. } | Open::Made { .. } => READS,
             Open::Output | Open::Error => WRITES,
@@ -136,11 +137,11 @@ impl Files {
             DUPLICATE => self.duplicate(number, value, 0),
             DUPLICATE_CLOSES => self.duplicate(number, value, CLOSES),
             GET_CLOSES => {
-                self.exists(number)?;
+                self.entry(number)?;
                 Ok(u64::from(self.closing.contains(&number)))
             }
             SET_CLOSES => {
-                self.exists(number)?;
+                self.entry(number)?;
                 self.set_closing(number, if value & CLOSING == 0 { 0 } else { CLOSES });
                 Ok(0)
             }

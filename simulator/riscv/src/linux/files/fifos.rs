@@ -22,7 +22,7 @@ impl Files {
             ACCESS => return Err(EINVAL),
             _ => [true, true],
         };
-        let file = fifo::place(host)?;
+        let file = fifo::place(host, false)?;
         let data = file.metadata()?;
         let key = (data.dev(), data.ino());
         let mut network = self.network.borrow_mut();

@@ -49,6 +49,11 @@ pub(crate) enum Open {
     Group(Group),
     /// Random bytes, from the process's generator.
     Random,
+    /// The place of a file (`O_PATH`), which cannot be read or written.
+    Place {
+        open: Rc<Open>,
+        flags: u64,
+    },
 }
 
 /// `O_ACCMODE`, and the other flags that `F_GETFL` returns.
@@ -62,6 +67,12 @@ impl Open {
             path,
             flags: Rc::new(Cell::new(flags & KEPT)),
         }
+    }
+
+    /// The place of a file, opened with these flags.
+    pub(super) fn place(open: Self, flags: u64) -> Self {
+        let open = Rc::new(open);
+        Self::Place { open, flags }
     }
 
     pub(crate) fn text(text: String) -> Self {
@@ -86,7 +97,8 @@ impl Open {
             Self::Stream(_) | Self::Socket(_) | Self::Events(_) => true,
             Self::Clock(_) | Self::Signals(_) | Self::Group(_) => true,
             Self::Input | Self::Output | Self::Error | Self::File { .. } => false,
-            Self::Text { .. } | Self::Folder { .. } | Self::Made { .. } | Self::Random => false,
+            Self::Text { .. } | Self::Folder { .. } | Self::Made { .. } => false,
+            Self::Random | Self::Place { .. } => false,
         }
     }
 
@@ -94,6 +106,11 @@ impl Open {
     pub(crate) fn is_spliced(&self) -> bool {
         let has_no_bytes = self.is_awaited() && self.end().is_none();
         !has_no_bytes && !matches!(self, Self::Folder { .. } | Self::Made { .. })
+    }
+
+    /// Whether the file cannot be opened by its number, since it is a socket, a count or the like.
+    pub(super) fn has_no_way(&self) -> bool {
+        self.is_awaited() && !matches!(self, Self::Stream(end) if !end.is_socket())
     }
 
     /// Whether reads and writes have no places in the file, since it is a stream, a count or the like.

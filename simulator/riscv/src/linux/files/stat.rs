@@ -117,7 +117,7 @@ impl Stat {
 
 impl Files {
     pub(crate) fn stat(&self, number: u64) -> Result<Stat, Errno> {
-        Ok(match self.get(number)? {
+        Ok(match self.get_place(number)? {
             Open::File { file, .. } => Stat::of(self, &file.metadata()?),
             Open::Folder { path, .. } => Stat::of(self, &path.metadata()?),
             Open::Stream(end) if let Some(opened) = end.fifo() => {

@@ -40,6 +40,8 @@ pub(crate) struct Files {
     pub(super) closing: BTreeSet<u64>,
     pub(super) root: Option<PathBuf>,
     pub(super) folder: PathBuf,
+    /// The file of the process's program.
+    pub(crate) program: PathBuf,
     /// Rights that new files do not get.
     pub(super) mask: u32,
     /// The stream of the host that all processes read.
@@ -78,6 +80,7 @@ impl Files {
         folder: PathBuf,
         streams: Streams,
     ) -> Self {
+        let root = root.map(|root| root.canonicalize().unwrap_or(root));
         let open = [(0, Open::Input), (1, Open::Output), (2, Open::Error)];
         Self {
             open: open.into(),
@@ -85,6 +88,7 @@ impl Files {
             closing: BTreeSet::new(),
             root,
             folder,
+            program: PathBuf::new(),
             mask: 0o22,
             input: Rc::new(RefCell::new(streams.input)),
             output: Rc::new(RefCell::new(streams.output)),
@@ -113,7 +117,24 @@ impl Files {
         copy
     }
 
+    /// The file behind a number.
     pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
+        match self.entry(number)? {
+            Open::Place { .. } => Err(EBADF),
+            open => Ok(open),
+        }
+    }
+
+    /// The file behind a number, or the file at whose place the number is (`O_PATH`).
+    pub(crate) fn get_place(&self, number: u64) -> Result<&Open, Errno> {
+        Ok(match self.entry(number)? {
+            Open::Place { open, .. } => open,
+            open => open,
+        })
+    }
+
+    /// What a number stands for: a file, or a file's place.
+    pub(super) fn entry(&self, number: u64) -> Result<&Open, Errno> {
         // A number is an `int`.
         self.open.get(&(number & 0xFFFF_FFFF)).ok_or(EBADF)
     }
@@ -129,7 +150,7 @@ impl Files {
     }
 
     /// The working directory.
-    pub(crate) fn place(&self) -> &Path {
+    pub(crate) fn working_folder(&self) -> &Path {
         &self.folder
     }
 
@@ -255,6 +276,7 @@ impl Files {
             Open::Signals(signals) => signals.identity(),
             Open::Group(group) => group.identity(),
             Open::Random => Rc::clone(&self.network) as Rc<dyn Any>,
+            Open::Place { open, .. } => Rc::clone(open) as Rc<dyn Any>,
         }
     }
 
@@ -303,7 +325,7 @@ impl Files {
 
     /// Gives a number's file another number, from `least` on.
     pub(crate) fn duplicate(&mut self, number: u64, least: u64, flags: u64) -> Value {
-        let open = self.get(number)?.clone();
+        let open = self.entry(number)?.clone();
         if least >= self.limits[0] && least > 0 {
             return Err(EINVAL);
         }
@@ -316,7 +338,7 @@ impl Files {
         if flags & !super::descriptors::CLOSES != 0 || to == number {
             return Err(EINVAL);
         }
-        let open = self.get(number)?.clone();
+        let open = self.entry(number)?.clone();
         if to >= self.limits[0] {
             return Err(EBADF);
         }
