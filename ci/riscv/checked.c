@@ -111,7 +111,7 @@ static void masks(void) {
     struct epoll_event event;
     show("epoll_pwait", epoll_pwait(epoll_create1(0), &event, 1, 0, &none));
     printf("handled %d\n", handled);
-    // A look with another mask, which lets an ignored signal through, does not last as long as a wait that has ended early.
+    // A look with another mask, which lets an ignored signal through, lasts no longer after a wait that has ended early.
     int ends[2];
     pipe(ends);
     pthread_t writer;

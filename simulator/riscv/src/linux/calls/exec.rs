@@ -24,8 +24,8 @@ const ROOM: usize = 1 << 21;
 /// The most scripts in a chain of scripts that run each other.
 const SCRIPTS: usize = 4;
 
-/// The new program: its path for the guest, a path by which the host opens it, the path that `/proc/self/exe` shows, and
-/// its arguments.
+/// The new program: its path for the guest, a path by which the host opens it, the path that `/proc/self/exe` shows,
+/// and its arguments.
 struct Wanted {
     path: PathBuf,
     host: PathBuf,

@@ -51,8 +51,8 @@ fn wait_for_file<W: World>(process: &mut Process, task: &mut Task, world: &mut W
     await_stream(process, task, world, None, Interrupted::MayRestart)
 }
 
-/// Like [`wait_for_file`], for at most `limit` nanoseconds, which a socket may set. When the time is over, the call returns
-/// `EAGAIN`.
+/// Like [`wait_for_file`], for at most `limit` nanoseconds, which a socket may set. When the time is over, the call
+/// returns `EAGAIN`.
 fn wait_for_socket<W: World>(
     process: &mut Process,
     task: &mut Task,

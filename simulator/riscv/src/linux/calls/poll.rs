@@ -179,7 +179,7 @@ fn look_at_sets(process: &mut Process, count: u64, sets: [(u64, u32); 3], write:
             for bit in (0..64.min(count - first)).filter(|bit| bits >> bit & 1 == 1) {
                 let is_ready = match files.ready(first + bit) {
                     Ok((ready, _)) => ready & counts != 0,
-                    // As under Linux, the place of a file (`O_PATH`) counts as ready, although it cannot be read or written.
+                    // As under Linux, a file's place (`O_PATH`) counts as ready, although it cannot be read.
                     Err(_) => files.get_place(first + bit).map(|_| true)?,
                 };
                 found |= u64::from(is_ready) << bit;

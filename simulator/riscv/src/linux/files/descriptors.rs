@@ -9,8 +9,8 @@ use std::io::Seek;
 
 /// `O_CLOEXEC`. Most calls that make a number have a flag of the same value.
 pub(super) const CLOSES: u64 = 0o200_0000;
-/// Flags of `memfd_create`: `MFD_CLOEXEC`, `MFD_HUGETLB` with the bits of its size, `MFD_NOEXEC_SEAL`, `MFD_EXEC`, and all
-/// flags with `MFD_ALLOW_SEALING`.
+/// Flags of `memfd_create`: `MFD_CLOEXEC`, `MFD_HUGETLB` with the bits of its size, `MFD_NOEXEC_SEAL`, `MFD_EXEC`, and
+/// all flags with `MFD_ALLOW_SEALING`.
 const MEMORY_CLOSES: u64 = 1;
 const LARGE_PAGES: u64 = 4;
 const PAGE_SIZES: u64 = 0x3F << 26;

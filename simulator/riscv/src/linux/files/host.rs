@@ -149,8 +149,8 @@ impl Files {
     }
 
     /// Where a path leads: to a link of the process, to a path of the simulated system, or to a path of the host. An
-    /// absolute path leads to the file under the root, if there is such a file, or else to the host's file of this path,
-    /// unless that is one of [`HOSTS`].
+    /// absolute path, or a path from a folder under the root, leads to the file under the root if there is such a file.
+    /// Any other path leads to the host's file, unless that is one of [`HOSTS`].
     fn way(&self, path: &Path, follow: bool) -> Result<Way, Errno> {
         let mut outer = self.folder.join(path);
         let is_everywhere = path.is_absolute() || is_systems(&self.folder);

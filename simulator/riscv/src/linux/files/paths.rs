@@ -81,8 +81,8 @@ pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -
 }
 
 impl Files {
-    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path. The path of a file that the
-    /// simulated system makes up is absolute, and below the process's own folder it begins with `/proc/self`. With
+    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path. The path of a file that
+    /// the simulated system makes up is absolute, and below the process's own folder it begins with `/proc/self`. With
     /// `follow`, a link of the process as the last part stands for its target. Other links of the process always do.
     pub(crate) fn path_at(
         &self,

@@ -17,7 +17,7 @@ pub(super) enum Way {
     /// To this path.
     At {
         path: PathBuf,
-        /// Whether the path has led through folders of the simulated system, which the host may not have, and out again.
+        /// Whether the path has led through folders of the simulated system, which the host may lack, and out again.
         is_past: bool,
     },
     /// To a link of the process, and on by this rest of the path.
@@ -63,8 +63,8 @@ pub(super) fn names_folder(path: &Path) -> bool {
 }
 
 /// Resolves a path of a process with `root` as the root folder. Absolute links and `..` stay in this folder. With
-/// `follow`, a link as the last part stands for its target. The links of the host's `/proc` and `/sys` are not followed,
-/// since these folders are the simulated system's.
+/// `follow`, a link as the last part stands for its target. The links of the host's `/proc` and `/sys` are not
+/// followed, since these folders are the simulated system's.
 pub(super) fn within(root: &Path, path: &Path, follow: bool, process: u32) -> Result<Way, Errno> {
     let mut rest = VecDeque::from(parts(path));
     let mut found = root.to_owned();
