@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -21,6 +22,7 @@
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -80,6 +82,17 @@ static void counts(void) {
     value = UINT64_MAX - 1;
     show("write of the largest count", write(counter, &value, 8));
     pthread_join(reader, 0);
+    int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    struct itimerspec seldom = {{INT64_MAX, 0}, {0, 1}};
+    timerfd_settime(timer, 0, &seldom, 0);
+    show("read of a timer", read(timer, &value, 8));
+    file.fd = timer;
+    printf("count %d, ready %d\n", (int)value, poll(&file, 1, 1));
+}
+
+static void *write_later(void *file) {
+    usleep(2000);
+    return (void *)(long)write((int)(long)file, "x", 1);
 }
 
 static void masks(void) {
@@ -98,6 +111,22 @@ static void masks(void) {
     struct epoll_event event;
     show("epoll_pwait", epoll_pwait(epoll_create1(0), &event, 1, 0, &none));
     printf("handled %d\n", handled);
+    // A look with another mask, which lets an ignored signal through, lasts no longer after a wait that has ended early.
+    int ends[2];
+    pipe(ends);
+    pthread_t writer;
+    pthread_create(&writer, 0, write_later, (void *)(long)ends[1]);
+    struct pollfd file = {ends[0], POLLIN, 0};
+    printf("poll of a pipe: %d\n", poll(&file, 1, 5000));
+    pthread_join(writer, 0);
+    // SIGUSR1 is still pending.
+    sigaddset(&none, SIGUSR1);
+    raise(SIGURG);
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    show("no time", ppoll(0, 0, &no_time, &none));
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    printf("waited %d\n", after.tv_sec - before.tv_sec > 1);
 }
 
 static void files(void) {
@@ -178,9 +207,53 @@ static void links(void) {
     show("empty", rmdir(name));
 }
 
+// The process number in a file of /proc, to tell the simulated system's from the host's.
+static int own(const char *path) {
+    FILE *file = fopen(path, "r");
+    int number = -1;
+    if (file && fscanf(file, "%d", &number))
+        fclose(file);
+    return number == getpid();
+}
+
+// No path leads to the host's own files.
+static void hidden(void) {
+    char name[] = "/tmp/manycore-XXXXXX", target[64] = "";
+    chdir(mkdtemp(name));
+    symlink("/proc", "system");
+    symlink("/etc/passwd", "users");
+    symlink("/dev/urandom", "random");
+    show("users", open("../../etc/passwd", O_RDONLY));
+    show("users by a link", open("users", O_RDONLY));
+    show("users by the folder", open("/proc/self/cwd/../../etc/passwd", O_RDONLY));
+    show("new file", open("../../etc/manycore-new", O_CREAT | O_WRONLY, 0600));
+    show("host's devices", open("../../dev/tty", O_RDONLY));
+    show("host's version", open("../../proc/version", O_RDONLY));
+    show("host's first process", open("system/1/stat", O_RDONLY));
+    printf("own: %d %d %d\n", own("../../proc/self/stat"), own("system/self/stat"), own("system/../proc/self/stat"));
+    char path[64];
+    for (const char **one = (const char *[]){"random", "../../dev/urandom", 0}; *one; one++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", open(*one, O_RDONLY));
+        readlink(path, target, sizeof target - 1);
+        struct stat data;
+        fstat(atoi(path + 14), &data);
+        printf("random: %s %o\n", target, data.st_mode);
+    }
+    show("mode of the program", chmod("/proc/self/exe", 0755));
+    show("link of the program", linkat(AT_FDCWD, "/proc/self/exe", AT_FDCWD, "program", AT_SYMLINK_FOLLOW));
+    show("run", access("program", X_OK));
+    show("memory", syscall(SYS_memfd_create, 0, 0x8000));
+    show("memory without a name", syscall(SYS_memfd_create, 0, 0));
+    show("run or not", memfd_create("both", 0x18));
+    unlink("program"), unlink("system"), unlink("users"), unlink("random");
+    show("empty", rmdir(name));
+}
+
 int main(int count, char **arguments) {
     if (count > 1) {
-        printf("%s\n", arguments[1]);
+        char file[64] = "";
+        readlink("/proc/self/exe", file, sizeof file - 1);
+        printf("%s, %s, %s\n", arguments[1], file, (char *)getauxval(AT_EXECFN));
         return 0;
     }
     flags();
@@ -189,12 +262,12 @@ int main(int count, char **arguments) {
     files();
     scheduling();
     links();
+    hidden();
     char *const list[] = {"again", "run by its file", 0};
     fflush(stdout);
     int program = open("/proc/self/exe", O_RDONLY), copy = memfd_create("copy", 0);
     while (sendfile(copy, program, 0, 1 << 20) > 0)
         ;
-    fchmod(copy, 0755);
     fexecve(copy, list, environ);
     show("fexecve", -1);
     return 1;

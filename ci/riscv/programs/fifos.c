@@ -103,7 +103,7 @@ static void names(void) {
 }
 
 static void *opens(void *data) {
-    *(int *)data = open(path, O_RDONLY);
+    *(int *)data = open(path, O_RDONLY | O_CLOEXEC);
     return data;
 }
 static void numbers(void) {
@@ -118,9 +118,11 @@ static void numbers(void) {
     pthread_create(&thread, 0, opens, &number);
     usleep(20000);
     int other = dup(0);
+    show("close of a kept number", close(other - 1));
     int out = open(path, O_WRONLY);
     pthread_join(thread, 0);
     printf("kept number: %d %d\n", other - number, out - number);
+    show("closed by exec", fcntl(number, F_GETFD));
     close(number), close(other), close(out);
 }
 

@@ -112,6 +112,18 @@ int main(void) {
     said("writev", writev(pair[1], parts, 2) >= 0 ? 0 : -1);
     while (recv(pair[0], big, sizeof big, MSG_DONTWAIT) > 0) continue;
     began = now();
+    /* Between a socket and a pipe. */
+    int ends[2];
+    pipe(ends);
+    said("splice from an empty socket", splice(pair[0], NULL, ends[1], NULL, 8, 0));
+    while (send(pair[1], big, 4096, MSG_DONTWAIT) > 0) continue;
+    while (send(pair[1], big, 1, MSG_DONTWAIT) > 0) continue;
+    write(ends[1], "some", 4);
+    began = now();
+    said("splice to a full socket", splice(ends[0], NULL, pair[1], NULL, 4, 0));
+    while (recv(pair[0], big, sizeof big, MSG_DONTWAIT) > 0) continue;
+    said("splice", splice(ends[0], NULL, pair[1], NULL, 4, 0));
+    said("some", recv(pair[0], text, 8, 0));
     /* All bytes, or those before the limit, or those before the end. */
     write(pair[1], "some", 4);
     said("all, too few", recv(pair[0], text, 8, MSG_WAITALL));
@@ -183,8 +195,8 @@ int main(void) {
             start(&thread, closes, &other);
         else
             close(other);
-        usleep(20000);
         began = now();
+        usleep(20000);
         said("all before the reset", recv(end, text, 8, MSG_WAITALL));
         if (waits) pthread_join(thread, NULL);
         began = now();

@@ -66,10 +66,12 @@ pub(crate) struct Start {
 /// Loads a program. Returns a system with the program's process, and the program's main thread.
 pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     let name = start.program.display().to_string();
-    let files = Files::new(FIRST, start.root, start.folder, start.streams);
+    let mut files = Files::new(FIRST, start.root, start.folder, start.streams);
     let image = Image::read(&files, &name, &start.program)?;
     let cores = 0..start.cpus.unwrap_or(0) as usize;
-    let executable = std::fs::canonicalize(&start.program);
+    let file = std::fs::canonicalize(&start.program);
+    files.program = file.unwrap_or(start.program);
+    let executable = files.program.display().to_string();
     let mut process = Process {
         number: FIRST,
         parent: 1,
@@ -94,7 +96,7 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
         random: Random::new(start.seed),
         stack_limit: STACK,
         command: Command {
-            executable: executable.map_or_else(|_| name.clone(), |path| path.display().to_string()),
+            executable,
             arguments: [name].into_iter().chain(start.arguments).collect(),
             environment: start.environment,
         },

@@ -191,6 +191,16 @@ fn waits_for_children_check_their_options_and_report_times() {
 }
 
 #[test]
+fn paths_lead_through_the_systems_links_and_places_are_not_files() {
+    compare("programs/paths.c");
+}
+
+#[test]
+fn fifos_wait_for_both_sides_and_keep_their_numbers() {
+    compare("programs/fifos.c");
+}
+
+#[test]
 fn orphans_go_to_the_ancestor_that_takes_them() {
     let lines = [
         "sum 10",
@@ -269,10 +279,15 @@ fn flags_that_linux_does_not_know_are_refused() {
         "write to a full count: 8 0",
         "count 7",
         "write of the largest count: 8 0",
+        "read of a timer: 8 0",
+        "count 1, ready 0",
         "ppoll: -1 4",
         "pselect: -1 4",
         "epoll_pwait: 0 0",
         "handled 2",
+        "poll of a pipe: 1",
+        "no time: 0 0",
+        "waited 0",
         "write: 10 0",
         "append: 10 0",
         "append at the position: 10 0",
@@ -308,7 +323,24 @@ fn flags_that_linux_does_not_know_are_refused() {
         "rename of the folder: 0 0",
         "in /other",
         "empty: 0 0",
-        "run by its file",
+        "users: -1 2",
+        "users by a link: -1 2",
+        "users by the folder: -1 2",
+        "new file: -1 2",
+        "host's devices: -1 2",
+        "host's version: -1 2",
+        "host's first process: -1 2",
+        "own: 1 1 1",
+        "random: /dev/urandom 10600",
+        "random: /dev/urandom 10600",
+        "mode of the program: 0 0",
+        "link of the program: 0 0",
+        "run: 0 0",
+        "memory: -1 22",
+        "memory without a name: -1 14",
+        "run or not: -1 22",
+        "empty: 0 0",
+        "run by its file, /memfd:copy (deleted), /memfd:copy (deleted)",
     ];
     expect("checked.c", &(lines.join("\n") + "\n"));
 }

@@ -2,7 +2,7 @@
 
 use crate::hart::Code;
 use crate::linux::errno::{E2BIG, EACCES, EINVAL, ELOOP, ENOEXEC, Errno};
-use crate::linux::files::{EMPTY_PATH, Files, NO_FOLLOW, Open, read_path};
+use crate::linux::files::{EMPTY_PATH, Files, NO_FOLLOW, Open, open_number, read_path};
 use crate::linux::load::{self, Image};
 use crate::linux::memory::Memory;
 use crate::linux::names::Names;
@@ -14,7 +14,6 @@ use crate::linux::world::World;
 use crate::memory::Space;
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -25,10 +24,12 @@ const ROOM: usize = 1 << 21;
 /// The most scripts in a chain of scripts that run each other.
 const SCRIPTS: usize = 4;
 
-/// The new program: its path for the guest, its path on the host, and its arguments.
+/// The new program: its path for the guest, a path by which the host opens it, the path that `/proc/self/exe` shows,
+/// and its arguments.
 struct Wanted {
     path: PathBuf,
     host: PathBuf,
+    file: PathBuf,
     arguments: Vec<String>,
 }
 
@@ -53,20 +54,19 @@ pub(super) fn execute<W: World>(
         return Outcome::Exit(1);
     }
     let (files, memory) = (&process.files, &mut process.memory);
-    let executable = process.command.executable.clone();
-    let found =
-        path_of(files, &mut memory.space, [folder, path, flags]).and_then(|(path, open)| {
-            let path = match path.to_str() {
-                Some("/proc/self/exe") => executable.into(),
-                _ => path,
-            };
-            let arguments = list(&mut memory.space, arguments)?;
-            let environment = list(&mut memory.space, environment)?;
-            let wanted = program_of(files, memory, (path, open), arguments)?;
-            let name = wanted.path.display().to_string();
-            let image = Image::read(files, &name, &wanted.host).map_err(|_| ENOEXEC)?;
-            Ok((wanted, environment, image))
-        });
+    let found = path_of(files, &mut memory.space, [folder, path, flags]).and_then(|path| {
+        let arguments = list(&mut memory.space, arguments)?;
+        let environment = list(&mut memory.space, environment)?;
+        let wanted = program_of(files, memory, path, arguments)?;
+        // The mappings of an open file have the file's name, not its number.
+        let name = match open_number(&wanted.path) {
+            Some(_) => &wanted.file,
+            None => &wanted.path,
+        };
+        let name = name.display().to_string();
+        let image = Image::read(files, &name, &wanted.host).map_err(|_| ENOEXEC)?;
+        Ok((wanted, environment, image))
+    });
     match found {
         // Another thread may still access the old memory, so the other threads end first.
         Ok(_) if threads > 1 => Outcome::Outlive,
@@ -85,27 +85,24 @@ pub(super) fn execute<W: World>(
     }
 }
 
-/// The path of the program: the path at an address, or the path of an open file. An open file has a second path, by
-/// which the host opens the file even if it is no longer at the first path.
+/// The path of the program: the path at an address, or `/dev/fd` with the number of an open file.
 fn path_of(
     files: &Files,
     space: &mut Space,
     [folder, address, flags]: [u64; 3],
-) -> Result<(PathBuf, Option<PathBuf>), Errno> {
+) -> Result<PathBuf, Errno> {
     if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
-        return match files.get(folder)? {
-            Open::File { path, file, .. } => {
-                let open = format!("/proc/self/fd/{}", file.as_raw_fd());
-                Ok((PathBuf::from(&**path), Some(open.into())))
-            }
+        return match files.get_place(folder)? {
+            Open::File { .. } => Ok(format!("/dev/fd/{}", folder as u32).into()),
             _ => Err(EACCES),
         };
     }
-    let path = files.path_at(space, [folder, address])?;
-    let is_link = flags & NO_FOLLOW != 0 && files.host_path(&path, false)?.is_symlink();
+    let stays = flags & NO_FOLLOW != 0;
+    let path = files.path_at(space, [folder, address], !stays)?;
+    let is_link = stays && files.host_path(&path, false)?.is_symlink();
     match is_link {
         true => Err(ELOOP),
-        false => Ok((path, None)),
+        false => Ok(path),
     }
 }
 
@@ -141,12 +138,12 @@ fn become_program<W: World>(
     if let Some(thread) = process.threads.get_mut(task.number) {
         (thread.robust, thread.name) = (0, None);
     }
-    let executable = wanted.host.canonicalize().unwrap_or(wanted.host);
     process.command = Command {
-        executable: executable.display().to_string(),
+        executable: wanted.file.display().to_string(),
         arguments: wanted.arguments,
         environment,
     };
+    process.files.program = wanted.file;
     match load::begin(process, image) {
         Ok(mut hart) => {
             hart.retired = task.hart.retired;
@@ -179,27 +176,26 @@ fn list(space: &mut Space, address: u64) -> Result<Vec<String>, Errno> {
     }
 }
 
-/// Finds the program to run: the file itself, or the program that a script names. `open` is the host's path of an open
-/// file.
+/// Finds the program to run: the file itself, or the program that a script names.
 fn program_of(
     files: &Files,
     memory: &Memory,
-    (path, open): (PathBuf, Option<PathBuf>),
-    arguments: Vec<String>,
+    mut path: PathBuf,
+    mut arguments: Vec<String>,
 ) -> Result<Wanted, Errno> {
-    let (mut path, mut open, mut arguments) = (path, open, arguments);
     for _ in 0..=SCRIPTS {
-        let host = match open.take() {
-            Some(host) => host,
-            None => files.host_path(&path, true)?,
-        };
+        let host = files.host_path(&path, true)?;
         let data = host.metadata()?;
         if !data.is_file() || data.permissions().mode() & 0o111 == 0 {
             return Err(EACCES);
         }
         memory.before_reading_path(&host);
         let Some(runner) = runner(&host)? else {
+            // An open file may have no name any more.
+            let title = || open_number(&path).and_then(|number| files.title(number));
+            let file = host.canonicalize().ok().or_else(title);
             return Ok(Wanted {
+                file: file.unwrap_or_else(|| host.clone()),
                 path,
                 host,
                 arguments,

@@ -4,7 +4,7 @@ use super::proc;
 use crate::linux::errno::{EACCES, EINVAL, EISDIR, ELOOP, ENOTDIR, Errno, Value};
 use crate::linux::files::{
     ACCESS, EMPTY_PATH, Entry, FOLDER, HERE, IS_FILE, IS_FOLDER, IS_LINK, NO_FOLLOW, Open,
-    READ_ONLY, STAYS, Stat, put_link, read_path,
+    READ_ONLY, Stat, follows, opening_flags, put_link, read_path, tell_volume,
 };
 use crate::linux::process::Process;
 use crate::linux::sysfs::{self, Found, Kind, Name};
@@ -22,8 +22,8 @@ fn find<W: World>(process: &Process, world: &W, path: &Path, follow: bool) -> Op
 }
 
 /// Reads a path, relative to an open folder or the working directory.
-fn path_at(process: &mut Process, at: [u64; 2]) -> Result<PathBuf, Errno> {
-    process.files.path_at(&mut process.memory.space, at)
+fn path_at(process: &mut Process, at: [u64; 2], follow: bool) -> Result<PathBuf, Errno> {
+    process.files.path_at(&mut process.memory.space, at, follow)
 }
 
 /// `openat`.
@@ -33,8 +33,10 @@ pub(super) fn open<W: World>(
     at: [u64; 2],
     [flags, mode]: [u64; 2],
 ) -> Value {
-    let path = path_at(process, at)?;
-    let open = match find(process, world, &path, flags & STAYS == 0) {
+    let flags = opening_flags(flags);
+    let follow = follows(flags);
+    let path = path_at(process, at, follow)?;
+    let open = match find(process, world, &path, follow) {
         Some(Found::File(_)) if flags & FOLDER != 0 => return Err(ENOTDIR),
         Some(Found::File(text)) => Open::text(text),
         Some(Found::Folder(..)) if flags & ACCESS != READ_ONLY => return Err(EISDIR),
@@ -43,12 +45,9 @@ pub(super) fn open<W: World>(
             Open::made(found.path.into(), found.inode, entries)
         }
         Some(Found::Link(_)) => return Err(ELOOP),
-        None => {
-            let path = proc::target(process, &path).unwrap_or(path);
-            return process.files.open(&path, flags, mode);
-        }
+        None => return process.files.open(&path, flags, mode),
     };
-    process.files.add(open, flags)
+    process.files.add_opened(open, flags)
 }
 
 fn entry(name: Name) -> Entry {
@@ -75,19 +74,16 @@ pub(super) fn stat<W: World>(
     if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
         return process.files.stat(folder);
     }
-    let path = path_at(process, at)?;
-    match find(process, world, &path, flags & NO_FOLLOW == 0) {
+    let follow = flags & NO_FOLLOW == 0;
+    let path = path_at(process, at, follow)?;
+    match find(process, world, &path, follow) {
         Some(Found::File(_)) => Ok(Stat::TEXT),
         Some(Found::Folder(found)) => {
             let folders = found.names.iter().filter(|name| name.kind == Kind::Folder);
             Ok(Stat::made(found.inode, folders.count() as u32))
         }
         Some(Found::Link(_)) => Ok(Stat::LINK),
-        None if flags & NO_FOLLOW != 0 => process.files.stat_named(&path, flags),
-        None => {
-            let path = proc::target(process, &path).unwrap_or(path);
-            process.files.stat_named(&path, flags)
-        }
+        None => process.files.stat_named(&path, flags),
     }
 }
 
@@ -109,15 +105,23 @@ pub(super) fn access<W: World>(
 
 /// `chdir`.
 pub(super) fn change_directory<W: World>(process: &mut Process, world: &W, address: u64) -> Value {
-    let path = path_at(process, [HERE, address])?;
+    let path = path_at(process, [HERE, address], true)?;
     match find(process, world, &path, true) {
         Some(Found::Folder(found)) => process.files.change_to_made(found.path.into()),
         Some(_) => Err(ENOTDIR),
-        None => {
-            let path = proc::target(process, &path).unwrap_or(path);
-            process.files.change_directory(&path)
-        }
+        None => process.files.change_directory(&path),
     }
+}
+
+/// `statfs`.
+pub(super) fn tell_volume_at<W: World>(
+    process: &mut Process,
+    world: &W,
+    path: u64,
+    to: u64,
+) -> Value {
+    stat(process, world, [HERE, path], 0)?;
+    tell_volume(&mut process.memory.space, to)
 }
 
 /// `readlinkat`.
@@ -127,9 +131,9 @@ pub(super) fn read_link<W: World>(
     at: [u64; 2],
     to: [u64; 2],
 ) -> Value {
-    let path = path_at(process, at)?;
+    let path = path_at(process, at, false)?;
     match find(process, world, &path, false) {
-        Some(Found::Link(target)) => put_link(&mut process.memory.space, Path::new(&target), to),
+        Some(Found::Link(target)) => put_link(&mut process.memory.space, &target, to),
         Some(_) => Err(EINVAL),
         None => {
             let link = process.files.read_link(&path)?;

@@ -51,12 +51,32 @@ fn wait_for_file<W: World>(process: &mut Process, task: &mut Task, world: &mut W
     await_stream(process, task, world, None, Interrupted::MayRestart)
 }
 
+/// Like [`wait_for_file`], for at most `limit` nanoseconds, which a socket may set. When the time is over, the call
+/// returns `EAGAIN`.
+fn wait_for_socket<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    limit: Option<u64>,
+) -> Outcome {
+    let now = world.nanoseconds();
+    // A call that waits for a pipe has no limit, even if it waited for a socket before.
+    task.until = task.until.filter(|_| limit.is_some());
+    let left = task.until.map(|until| until.saturating_sub(now));
+    if left.or(limit) == Some(0) {
+        return Outcome::Fail(EAGAIN);
+    }
+    await_stream(process, task, world, limit, Interrupted::MayRestart)
+}
+
 /// Why a call moves nothing now.
 enum Obstacle {
     /// It has to wait.
     Wait,
-    /// It has to wait for room in a blocking socket, whatever its flags are.
-    WaitForSocket,
+    /// It has to wait for bytes of a socket, for at most this time in nanoseconds.
+    WaitForBytes(Option<u64>),
+    /// It has to wait for room in a blocking socket, whatever its flags are, for at most this time in nanoseconds.
+    WaitForRoom(Option<u64>),
     Error(Errno),
 }
 
@@ -75,9 +95,12 @@ fn moving<W: World>(
     done: Result<u64, Obstacle>,
 ) -> Outcome {
     let done = match done {
-        Err(Obstacle::WaitForSocket) => return wait_for_file(process, task, world),
-        Err(Obstacle::Wait) if waits => return wait_for_file(process, task, world),
-        Err(Obstacle::Wait) => Err(EAGAIN),
+        Err(Obstacle::WaitForRoom(limit)) => return wait_for_socket(process, task, world, limit),
+        Err(Obstacle::WaitForBytes(limit)) if waits => {
+            return wait_for_socket(process, task, world, limit);
+        }
+        Err(Obstacle::Wait) if waits => return wait_for_socket(process, task, world, None),
+        Err(Obstacle::Wait | Obstacle::WaitForBytes(_)) => Err(EAGAIN),
         Err(Obstacle::Error(error)) => Err(error),
         Ok(count) => Ok(count),
     };
@@ -182,7 +205,9 @@ fn from_pipe(
     };
     let files = &mut process.files;
     let done = match files.write(to, &bytes, place) {
-        Err(EAGAIN) if files.is_blocking_stream(to) => return Err(Obstacle::WaitForSocket),
+        Err(EAGAIN) if files.is_blocking_stream(to) => {
+            return Err(Obstacle::WaitForRoom(files.limit(to, true)));
+        }
         done => done?,
     };
     let moved = &bytes[..done];
@@ -218,7 +243,7 @@ fn to_pipe<W: World>(
     }
     if process.files.get(number)?.is_awaited() {
         if process.files.awaits_writer(number, count, world) {
-            return Err(Obstacle::Wait);
+            return Err(Obstacle::WaitForBytes(process.files.limit(number, false)));
         }
         let mut bytes = vec![0; count as usize];
         let got = process.files.read(number, &mut bytes, None)?;

@@ -1,7 +1,7 @@
 //! Waits for files that other threads make ready: `ppoll`, `pselect6`, `epoll_pwait`.
 
 use super::waits::{await_stream, sleep_for};
-use crate::linux::errno::{EBADF, EINVAL, Errno, Value};
+use crate::linux::errno::{EINVAL, Errno, Value};
 use crate::linux::files::streams::ready;
 use crate::linux::process::Process;
 use crate::linux::task::{Interrupted, Outcome, Task};
@@ -124,6 +124,8 @@ fn await_files<W: World>(
         if is_over {
             let (signals, threads) = (&process.signals, &process.threads);
             task.interrupted = interrupted;
+            // After a signal without a handler, the call is made again, and its time is still over.
+            task.deadline = Some(now);
             return Ok(match signals.is_sent_of(threads, task.number, !task.mask) {
                 true => Outcome::Interrupted,
                 false => Outcome::Return(0),
@@ -179,8 +181,12 @@ fn look_at_sets(process: &mut Process, count: u64, sets: [(u64, u32); 3], write:
             let bits = space.read_u64(at)?;
             let mut found = 0;
             for bit in (0..64.min(count - first)).filter(|bit| bits >> bit & 1 == 1) {
-                let (ready, _) = files.ready(first + bit).map_err(|_| EBADF)?;
-                found |= u64::from(ready & counts != 0) << bit;
+                let is_ready = match files.ready(first + bit) {
+                    Ok((ready, _)) => ready & counts != 0,
+                    // As under Linux, a file's place (`O_PATH`) counts as ready, although it cannot be read.
+                    Err(_) => files.get_place(first + bit).map(|_| true)?,
+                };
+                found |= u64::from(is_ready) << bit;
             }
             if write {
                 space.write_u64(at, found)?;

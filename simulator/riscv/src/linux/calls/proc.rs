@@ -1,5 +1,6 @@
 //! The files of `/proc`.
 
+use crate::linux::files::below_own;
 use crate::linux::process::Process;
 use crate::linux::sysfs::{self, Contents, Found, Kind, Name};
 use crate::linux::users::USER;
@@ -40,33 +41,22 @@ const NAMES: [(&str, Kind); 12] = [
 
 /// Returns the part of a path below the process's own folder.
 fn own<'a>(process: &Process, path: &'a Path) -> Option<&'a str> {
-    let path = path.strip_prefix("/proc").ok()?;
-    let own = path.strip_prefix("self");
-    let own = own.or_else(|_| path.strip_prefix(process.number.to_string()));
-    own.ok()?.to_str()
+    below_own(path, process.number)?.to_str()
 }
 
 /// Returns the target of a link if the path is a link of the process: its program, a folder or an open file.
-pub(super) fn link(process: &Process, path: &Path) -> Option<String> {
+pub(super) fn link(process: &Process, path: &Path) -> Option<PathBuf> {
     if path == Path::new("/proc/self") {
-        return Some(process.number.to_string());
+        return Some(process.number.to_string().into());
     }
     match own(process, path)? {
-        "exe" => Some(process.command.executable.clone()),
+        "exe" => Some(process.files.program.clone()),
         "root" => Some("/".into()),
-        "cwd" => Some(process.files.place().display().to_string()),
+        "cwd" => Some(process.files.working_folder().to_owned()),
         name => {
             let number = name.strip_prefix("fd/")?.parse().ok()?;
             process.files.title(number)
         }
-    }
-}
-
-/// Returns the file or folder of the host to which the process's `exe`, `cwd` or `root` leads.
-pub(super) fn target(process: &Process, path: &Path) -> Option<PathBuf> {
-    match own(process, path)? {
-        "exe" | "cwd" | "root" => link(process, path).map(PathBuf::from),
-        _ => None,
     }
 }
 

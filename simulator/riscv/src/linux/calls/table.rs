@@ -101,7 +101,7 @@ calls! {
     35 unlinkat = files.unlink(space, [a, b], c);
     36 symlinkat = files.link_by_name(space, a, [b, c]);
     37 linkat = files.link(space, [[a, b], [c, d]], e);
-    43 statfs = files.tell_volume_at(space, a, b);
+    43 statfs = made::tell_volume_at(process, world, a, b);
     44 fstatfs = files.tell_volume_of(space, a, b);
     45 truncate = {
         let file = not_negative(b).and_then(|length| files.truncate_at(space, a, length));

@@ -1,8 +1,9 @@
 //! Time and signals as files: `timerfd`, `signalfd`.
 
 use super::descriptors::CLOSES;
+use super::open::Open;
 use super::streams::{NON_BLOCKING, ready};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{EAGAIN, EBADF, EINVAL, Errno, Value, known_flags};
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;
@@ -44,7 +45,10 @@ impl Clock {
         };
         match now.checked_sub(due) {
             None => 0,
-            Some(late) => 1 + late.checked_div(self.0.every.get()).unwrap_or(0),
+            Some(late) => {
+                let more = late.checked_div(self.0.every.get());
+                more.unwrap_or(0).saturating_add(1)
+            }
         }
     }
 
@@ -71,7 +75,7 @@ impl Clock {
         }
         let every = self.0.every.get();
         let next = self.0.due.get().filter(|_| every > 0);
-        self.set_due(next.map(|due| due + count * every));
+        self.set_due(next.map(|due| due.saturating_add(count.saturating_mul(every))));
         to.copy_from_slice(&count.to_le_bytes());
         Ok(8)
     }

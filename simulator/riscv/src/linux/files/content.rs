@@ -1,9 +1,10 @@
 //! Calls about the content of open files: reads, writes, seeks and truncation.
 
 use super::listing::whence;
+use super::open::Open;
 use super::paths::{ACCESS, IN_MEMORY, READ_ONLY, WRITE_ONLY};
 use super::streams::APPENDS;
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{
     EBADF, EFBIG, EINVAL, EISDIR, ENODEV, ENOTDIR, ENXIO, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
 };

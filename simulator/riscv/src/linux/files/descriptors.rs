@@ -1,15 +1,22 @@
 //! Flags of open files and of their numbers: `fcntl`, `ioctl`, and the numbers that `execve` closes.
 
+use super::open::Open;
 use super::streams::{APPENDS, NON_BLOCKING};
-use super::table::{Files, Open};
-use crate::linux::errno::{EBADF, EINVAL, ENOTTY, Errno, Value};
+use super::table::Files;
+use crate::linux::errno::{EBADF, EINVAL, ENOTTY, Errno, Value, known_flags};
 use crate::memory::Space;
 use std::io::Seek;
 
 /// `O_CLOEXEC`. Most calls that make a number have a flag of the same value.
 pub(super) const CLOSES: u64 = 0o200_0000;
-/// `MFD_CLOEXEC`.
+/// Flags of `memfd_create`: `MFD_CLOEXEC`, `MFD_HUGETLB` with the bits of its size, `MFD_NOEXEC_SEAL`, `MFD_EXEC`, and
+/// all flags with `MFD_ALLOW_SEALING`.
 const MEMORY_CLOSES: u64 = 1;
+const LARGE_PAGES: u64 = 4;
+const PAGE_SIZES: u64 = 0x3F << 26;
+const NOT_RUN: u64 = 8;
+const RUN: u64 = 0x10;
+const MEMORY_FLAGS: u64 = 0x1F;
 /// Flags of `close_range`. Processes never share numbers, so `NOT_SHARED` does nothing.
 const CLOSES_LATER: u64 = 4;
 const NOT_SHARED: u64 = 2;
@@ -94,7 +101,8 @@ impl Files {
 
     /// `F_GETFL`.
     fn status(&self, number: u64) -> Value {
-        Ok(match self.get(number)? {
+        Ok(match self.entry(number)? {
+            Open::Place { flags, .. } => *flags,
             Open::Input | Open::Text { .. } | Open::Random => READS,
             Open::Folder { .. } | Open::Made { .. } => READS,
             Open::Output | Open::Error => WRITES,
@@ -129,11 +137,11 @@ impl Files {
             DUPLICATE => self.duplicate(number, value, 0),
             DUPLICATE_CLOSES => self.duplicate(number, value, CLOSES),
             GET_CLOSES => {
-                self.exists(number)?;
+                self.entry(number)?;
                 Ok(u64::from(self.closing.contains(&number)))
             }
             SET_CLOSES => {
-                self.exists(number)?;
+                self.entry(number)?;
                 self.set_closing(number, if value & CLOSING == 0 { 0 } else { CLOSES });
                 Ok(0)
             }
@@ -154,7 +162,7 @@ impl Files {
             }
             // Every process gets every lock that it asks for.
             SET_LOCK | AWAIT_LOCK => self.exists(number).map(|()| 0),
-            _ => Err(EINVAL),
+            _ => self.exists(number).and(Err(EINVAL)),
         }
     }
 
@@ -187,11 +195,21 @@ impl Files {
     }
 }
 
-/// Translates the flags of `memfd_create` to the flags of other calls.
-pub(crate) fn memory_flags(flags: u64) -> u64 {
-    if flags & MEMORY_CLOSES == 0 {
-        0
-    } else {
-        CLOSES
-    }
+/// The mode of a file that `memfd_create` makes with these flags, and the flags for its number.
+pub(super) fn memory_flags(flags: u64) -> Result<(u32, u64), Errno> {
+    let sizes = match flags & LARGE_PAGES {
+        0 => 0,
+        _ => PAGE_SIZES,
+    };
+    known_flags(flags, MEMORY_FLAGS | sizes)?;
+    let mode = match flags & (NOT_RUN | RUN) {
+        0 | RUN => 0o777,
+        NOT_RUN => 0o666,
+        _ => return Err(EINVAL),
+    };
+    let closes = match flags & MEMORY_CLOSES {
+        0 => 0,
+        _ => CLOSES,
+    };
+    Ok((mode, closes))
 }

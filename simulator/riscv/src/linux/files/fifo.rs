@@ -115,9 +115,13 @@ pub(super) fn is_fifo(host: &Path) -> bool {
     host.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
-/// Opens no side of a FIFO of the host, but its place.
-pub(super) fn place(host: &Path) -> std::io::Result<File> {
-    let flags = OFlags::PATH.bits() as i32;
+/// Opens the place of a file of the host (`O_PATH`), and no side of a FIFO. With `is_link`, opens the link itself.
+pub(super) fn place(host: &Path, is_link: bool) -> std::io::Result<File> {
+    let stays = match is_link {
+        true => OFlags::NOFOLLOW,
+        false => OFlags::empty(),
+    };
+    let flags = (OFlags::PATH | stays).bits() as i32;
     OpenOptions::new().read(true).custom_flags(flags).open(host)
 }
 

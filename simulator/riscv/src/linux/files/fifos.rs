@@ -4,9 +4,10 @@
 //! counts as a reader or a writer already, so a reader and a writer that both wait meet.
 
 use super::fifo::{self, Fifo, Opened, READS};
+use super::open::Open;
 use super::paths::{ACCESS, READ_ONLY, WRITE_ONLY};
 use super::streams::{End, NON_BLOCKING};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{EINVAL, ENXIO, Value};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -21,7 +22,7 @@ impl Files {
             ACCESS => return Err(EINVAL),
             _ => [true, true],
         };
-        let file = fifo::place(host)?;
+        let file = fifo::place(host, false)?;
         let data = file.metadata()?;
         let key = (data.dev(), data.ino());
         let mut network = self.network.borrow_mut();

@@ -1,13 +1,13 @@
 //! The host's path for each path that a program names.
 
+use super::open::Open;
 use super::paths::IN_MEMORY;
-use super::table::{Files, Open};
-use crate::linux::errno::{ELOOP, ENOENT, Errno};
-use std::collections::VecDeque;
-use std::ffi::OsString;
+use super::table::Files;
+use super::walk::{LINKS, Link, Way, below_own, inside, names_folder, within};
+use crate::linux::errno::{ELOOP, ENOENT, ENOTDIR, Errno};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// The host's own settings, libraries and devices. These files are not for the simulated machine, and a run that read
 /// them would depend on the host.
@@ -35,8 +35,17 @@ const DEVICES: [&str; 6] = [
     "/dev/shm",
 ];
 
-/// The largest number of links in a path, as under Linux.
-const LINKS: usize = 40;
+/// What a path of the program stands for.
+pub(super) enum Place {
+    /// A file that the simulated system makes up. A path below the process's own folder begins with `/proc/self`.
+    Made(PathBuf),
+    /// A file of the host, or a new file there.
+    Host {
+        /// The program's path, which does not lead through links of the process.
+        path: PathBuf,
+        host: PathBuf,
+    },
+}
 
 /// Whether a path belongs to the simulated system, even if there is no such file. The host's file would describe
 /// another machine.
@@ -65,18 +74,17 @@ pub(crate) fn open_number(path: &Path) -> Option<u64> {
 
 impl Files {
     /// The target of the link in `/proc/self/fd` for an open file. Numbers of streams are not kept apart.
-    pub(crate) fn title(&self, number: u64) -> Option<String> {
+    pub(crate) fn title(&self, number: u64) -> Option<PathBuf> {
         let of_host = |file: &File| {
-            let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-            let path = fs::read_link(link).ok()?;
-            Some(self.in_root(&path).display().to_string())
+            let path = fs::read_link(by_number(file)).ok()?;
+            Some(self.in_root(&path))
         };
-        Some(match self.get(number).ok()? {
-            Open::File { path, .. } if path.starts_with(IN_MEMORY) => path.to_string(),
+        Some(match self.get_place(number).ok()? {
+            Open::File { path, .. } if path.starts_with(IN_MEMORY) => PathBuf::from(&**path),
             Open::File { file, .. } => return of_host(file),
             Open::Stream(end) if let Some(opened) = end.fifo() => return of_host(opened.file()),
-            Open::Folder { path, .. } => self.in_root(path).display().to_string(),
-            Open::Made { path, .. } => path.display().to_string(),
+            Open::Folder { path, .. } => self.in_root(path),
+            Open::Made { path, .. } => path.clone(),
             Open::Stream(end) if end.is_socket() => "socket:[1]".into(),
             Open::Socket(_) => "socket:[1]".into(),
             Open::Stream(_) | Open::Input | Open::Output | Open::Error => "pipe:[1]".into(),
@@ -85,140 +93,137 @@ impl Files {
             Open::Signals(_) => "anon_inode:[signalfd]".into(),
             Open::Group(_) => "anon_inode:[eventpoll]".into(),
             Open::Random => "/dev/urandom".into(),
-            Open::Text { .. } => return None,
+            Open::Text { .. } | Open::Place { .. } => return None,
         })
     }
 
     /// The program's path for a path of the host.
     fn in_root(&self, path: &Path) -> PathBuf {
-        let root = self.root.as_deref();
-        let below = root.and_then(|root| path.strip_prefix(root).ok());
-        below.map_or_else(|| path.to_owned(), |below| Path::new("/").join(below))
-    }
-
-    /// The host's path for the program's `path`: the file under the root, if there is such a file, or else the host's
-    /// file of this path, unless that is one of [`HOSTS`]. With `follow`, a link as the last part stands for its
-    /// target.
-    pub(crate) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
-        // An open file by its number. The simulator's process has the file open too.
-        if let Some(Ok(open)) = open_number(path).map(|number| self.get(number)) {
-            return match open {
-                Open::File { file, .. } => Ok(format!("/proc/self/fd/{}", file.as_raw_fd()).into()),
-                Open::Folder { path, .. } => Ok(path.clone()),
-                _ => Err(ENOENT),
-            };
-        }
-        // The files by which the simulated system describes itself are never files of the host.
-        if is_systems(path) {
-            return Err(ENOENT);
-        }
-        if path.is_relative() {
-            let here = self.folder.join(path);
-            return if is_systems(&here) {
-                Err(ENOENT)
-            } else {
-                Ok(here)
-            };
-        }
-        let mut inner = path.to_owned();
-        if let Some(root) = &self.root {
-            let found = within(root, path, follow)?;
-            if found.symlink_metadata().is_ok() {
-                return Ok(found);
-            }
-            if let Ok(rest) = found.strip_prefix(root) {
-                inner = Path::new("/").join(rest);
-            }
-        }
-        let host = within(Path::new("/"), &inner, true)?;
-        let is_in = |names: &[&str]| names.iter().any(|name| host.starts_with(name));
-        if is_systems(&host) || is_in(&HOSTS) && !is_in(&DEVICES) {
-            return Err(ENOENT);
-        }
-        Ok(inner)
-    }
-}
-
-/// Resolves a path with `root` as the root folder. Absolute links and `..` stay in this folder.
-fn within(root: &Path, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
-    let parts = |path: &Path| -> Vec<OsString> {
-        path.components()
-            .filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
-            .map(|part| part.as_os_str().to_owned())
-            .collect()
-    };
-    let mut rest = VecDeque::from(parts(path));
-    let mut found = root.to_owned();
-    let mut links = 0;
-    while let Some(part) = rest.pop_front() {
-        if part == ".." {
-            if found != root {
-                found.pop();
-            }
-            continue;
-        }
-        let next = found.join(part);
-        let followed = follow || !rest.is_empty();
-        let Some(target) = followed.then(|| fs::read_link(&next).ok()).flatten() else {
-            found = next;
-            continue;
-        };
-        links += 1;
-        if links > LINKS {
-            return Err(ELOOP);
-        }
-        if target.is_absolute() {
-            root.clone_into(&mut found);
-        }
-        for part in parts(&target).into_iter().rev() {
-            rest.push_front(part);
+        match &self.root {
+            Some(root) => inside(path, root),
+            None => path.to_owned(),
         }
     }
-    Ok(found)
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fastrand::Rng;
-    use std::os::unix::fs::symlink;
-
-    /// A random path of a small tree. Parts may be `..`.
-    fn random_path(rng: &mut Rng) -> PathBuf {
-        let parts = ["a", "b", "c", "..", ".", "missing"];
-        let start = if rng.bool() { "/" } else { "" };
-        let parts = (0..rng.usize(1..5)).map(|_| parts[rng.usize(..parts.len())]);
-        PathBuf::from(start).join(parts.collect::<PathBuf>())
-    }
-
-    /// A path stays in the root, whatever links it follows.
-    #[test]
-    fn random_links_stay_in_the_root() {
-        let mut rng = Rng::with_seed(19);
-        let mut there = 0;
-        for _ in 0..200 {
-            let folder = tempfile::tempdir().unwrap();
-            let root = folder.path().canonicalize().unwrap().join("root");
-            fs::create_dir_all(root.join("a/b/c")).unwrap();
-            fs::create_dir_all(root.join("b/a")).unwrap();
-            for place in ["c", "a/a", "a/c", "b/b", "b/a/c"] {
-                let _ = symlink(random_path(&mut rng), root.join(place));
-            }
-            for _ in 0..20 {
-                let path = Path::new("/").join(random_path(&mut rng));
-                let Ok(found) = within(&root, &path, true) else {
-                    continue;
-                };
-                assert!(found.starts_with(&root), "{path:?} is {found:?}");
-                if let Ok(file) = found.canonicalize() {
-                    there += 1;
-                    assert!(file.starts_with(&root), "{path:?} is {found:?}, {file:?}");
+    /// What a path stands for. With `follow`, a link as the last part stands for its target.
+    pub(super) fn place(&self, mut path: PathBuf, follow: bool) -> Result<Place, Errno> {
+        let follow = follow || names_folder(&path);
+        for _ in 0..LINKS {
+            // The links in `/dev` to open files are there on every host.
+            if let Some(number) = open_number(&path).filter(|_| path.starts_with("/dev")) {
+                if !follow {
+                    return Ok(Place::Made(path));
                 }
+                path = format!("/proc/self/fd/{number}").into();
+            }
+            let (link, rest) = match self.way(&path, follow)? {
+                Way::Through(link, rest) => (link, rest),
+                Way::At { path: found, .. } if is_systems(&found) => {
+                    let below = below_own(&found, self.process);
+                    let below = below.filter(|below| !below.as_os_str().is_empty());
+                    let own = below.map(|below| Path::new("/proc/self").join(below));
+                    return Ok(Place::Made(own.unwrap_or(found)));
+                }
+                // The program gets its own random bytes, by whatever path.
+                Way::At { path: host, .. } if is_random(&host) => {
+                    let path = host.clone();
+                    return Ok(Place::Host { path, host });
+                }
+                Way::At { path: host, .. } => return Ok(Place::Host { path, host }),
+            };
+            let target = match link {
+                Link::Program => &*self.program,
+                Link::Folder => Path::new("."),
+                Link::Root => Path::new("/"),
+                Link::Number(number) => match self.get_place(number).map_err(|_| ENOENT)? {
+                    Open::Folder { path, .. } | Open::Made { path, .. } => path,
+                    _ if rest.as_os_str().is_empty() => {
+                        return Ok(Place::Made(format!("/proc/self/fd/{number}").into()));
+                    }
+                    _ => return Err(ENOTDIR),
+                },
+            };
+            path = target.components().chain(rest.components()).collect();
+        }
+        Err(ELOOP)
+    }
+
+    /// Where a path leads: to a link of the process, to a path of the simulated system, or to a path of the host. An
+    /// absolute path, or a path from a folder under the root, leads to the file under the root if there is such a file.
+    /// Any other path leads to the host's file, unless that is one of [`HOSTS`].
+    fn way(&self, path: &Path, follow: bool) -> Result<Way, Errno> {
+        let mut outer = self.folder.join(path);
+        let is_everywhere = path.is_absolute() || is_systems(&self.folder);
+        let root = self.root.as_deref();
+        if let Some(root) = root.filter(|root| is_everywhere || outer.starts_with(root)) {
+            let is_inside = outer.starts_with(root);
+            let inner = inside(&outer, root);
+            let found = match within(root, &inner, follow, self.process)? {
+                Way::At { path, .. } => path,
+                through @ Way::Through(..) => return Ok(through),
+            };
+            let inner = inside(&found, root);
+            // The root's sources of random bytes are not read.
+            let is_made = is_systems(&inner) || is_random(&inner);
+            if is_made || found.symlink_metadata().is_ok() {
+                let path = if is_made { inner } else { found };
+                let is_past = false;
+                return Ok(Way::At { path, is_past });
+            }
+            if !is_inside {
+                outer = inner;
             }
         }
-        assert!(there > 1_000, "{there}");
-        let root = tempfile::tempdir().unwrap();
-        let found = within(root.path(), Path::new("/x/./y/../../../z"), true);
-        assert_eq!(found, Ok(root.path().join("z")));
+        let way = within(Path::new("/"), &outer, follow, self.process)?;
+        let Way::At {
+            path: host,
+            is_past,
+        } = &way
+        else {
+            return Ok(way);
+        };
+        let is_in = |names: &[&str]| names.iter().any(|name| host.starts_with(name));
+        if is_systems(host) || is_random(host) {
+            return Ok(way);
+        }
+        let is_hosts = is_in(&HOSTS) && !is_in(&DEVICES);
+        if is_hosts && !root.is_some_and(|root| host.starts_with(root)) {
+            return Err(ENOENT);
+        }
+        if *is_past {
+            return Ok(way);
+        }
+        // The host finds errors in the whole path, such as a file in the place of a folder.
+        Ok(Way::At {
+            path: outer,
+            is_past: false,
+        })
+    }
+
+    /// The host's path for the program's `path`.
+    pub(crate) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
+        match self.place(path.to_owned(), follow)? {
+            Place::Host { host, .. } => Ok(host),
+            Place::Made(path) => {
+                let number = open_number(&path).ok_or(ENOENT)?;
+                let open = self.get_place(number).map_err(|_| ENOENT)?;
+                path_of(open).ok_or(ENOENT)
+            }
+        }
+    }
+}
+
+/// A path by which the host opens a file again, even if the file has no name any more.
+fn by_number(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// The host's path of an open file, if the host has that file.
+pub(super) fn path_of(open: &Open) -> Option<PathBuf> {
+    match open {
+        Open::File { file, .. } => Some(by_number(file)),
+        Open::Folder { path, .. } => Some(path.clone()),
+        Open::Stream(end) => end.fifo().map(|opened| by_number(opened.file())),
+        _ => None,
     }
 }

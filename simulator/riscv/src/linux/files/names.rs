@@ -1,8 +1,9 @@
 //! System calls of named sockets: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
 
 use super::network::{Name, Place, Socket, UNIX, no_name};
+use super::open::Open;
 use super::streams::{INTERNET, NON_BLOCKING, Settings};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{
     EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EDOM, EINVAL, ENETUNREACH, ENOPROTOOPT, ENOTCONN,
     ENOTSOCK, EOPNOTSUPP, EPROTONOSUPPORT, Errno, Value,
@@ -11,8 +12,9 @@ use crate::linux::time;
 use crate::linux::users::USER;
 use crate::memory::Space;
 use std::ffi::OsStr;
+use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::rc::Rc;
@@ -106,6 +108,8 @@ impl Files {
                 }
                 // This makes the file and drops the host's listener, so no program of the host can connect.
                 drop(UnixListener::bind(&host)?);
+                fs::set_permissions(&host, Permissions::from_mode(0o777 & !self.mask))?;
+                self.touch_new(&host);
                 let data = host.metadata()?;
                 Place::File(data.dev(), data.ino())
             }

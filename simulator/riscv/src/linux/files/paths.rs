@@ -1,17 +1,20 @@
 //! System calls that name files.
 
-use super::descriptors::memory_flags;
+use super::descriptors::{CLOSES, memory_flags};
 use super::fifo;
-use super::host::{is_random, is_systems, open_number};
-use super::table::{Files, Open};
+use super::host::{Place, is_random, is_systems, open_number, path_of};
+use super::open::Open;
+use super::table::Files;
 use crate::linux::errno::{
-    EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, ERANGE, Errno, Value,
+    EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, ENXIO, EPERM, ERANGE, Errno,
+    Value,
 };
 use crate::memory::Space;
+use rustix::fs::OFlags;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -34,7 +37,7 @@ pub(crate) const FOLDER: u64 = 0o20_0000;
 pub(crate) const STAYS: u64 = 0o40_0000;
 
 /// `O_PATH`: only the file's place, without reads and writes.
-const PLACE: u64 = 0o1000_0000;
+pub(super) const PLACE: u64 = 0o1000_0000;
 
 /// The start of the name that stands for the path of a file in memory.
 pub(super) const IN_MEMORY: &str = "/memfd:";
@@ -42,10 +45,26 @@ pub(super) const IN_MEMORY: &str = "/memfd:";
 /// The most bytes of such a file's own name, with the 0 at its end.
 const LONGEST_NAME: u64 = 250;
 
+/// The bit of a folder's mode that gives its group to the files in it.
+const SET_GROUP: u32 = 0o2000;
+
 /// The bits of a mode that give the file's kind.
 const KIND: u64 = 0o17_0000;
 const REGULAR: u64 = 0o10_0000;
 const FIFO: u64 = 0o1_0000;
+
+/// The flags that have an effect. With `O_PATH`, `openat` ignores most of the others.
+pub(crate) fn opening_flags(flags: u64) -> u64 {
+    match flags & PLACE {
+        0 => flags,
+        _ => flags & (PLACE | FOLDER | STAYS | CLOSES),
+    }
+}
+
+/// Whether `openat` with these flags follows a link as the last part of its path.
+pub(crate) fn follows(flags: u64) -> bool {
+    flags & STAYS == 0 && flags & NEW != NEW
+}
 
 /// Reads the path at an address.
 pub(crate) fn read_path(space: &mut Space, address: u64) -> Result<PathBuf, Errno> {
@@ -62,26 +81,19 @@ pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -
 }
 
 impl Files {
-    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path. A path below the
-    /// process's own folder in `/proc` begins with `/proc/self`, and does not lead through `cwd` or `root`.
-    pub(crate) fn path_at(&self, space: &mut Space, at: [u64; 2]) -> Result<PathBuf, Errno> {
+    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path. The path of a file that
+    /// the simulated system makes up is absolute, and below the process's own folder it begins with `/proc/self`. With
+    /// `follow`, a link of the process as the last part stands for its target. Other links of the process always do.
+    pub(crate) fn path_at(
+        &self,
+        space: &mut Space,
+        at: [u64; 2],
+        follow: bool,
+    ) -> Result<PathBuf, Errno> {
         let path = self.named_at(space, at)?;
-        let own = format!("/proc/{}", self.process);
-        let below = path.strip_prefix("/proc/self");
-        let Ok(below) = below.or_else(|_| path.strip_prefix(own)) else {
-            return Ok(path);
-        };
-        if below.as_os_str().is_empty() {
-            return Ok(path);
+        match self.place(path, follow)? {
+            Place::Made(path) | Place::Host { path, .. } => Ok(path),
         }
-        for (link, target) in [("cwd", &*self.folder), ("root", Path::new("/"))] {
-            if let Ok(below) = below.strip_prefix(link)
-                && !below.as_os_str().is_empty()
-            {
-                return Ok(target.join(below));
-            }
-        }
-        Ok(Path::new("/proc/self").join(below))
     }
 
     /// Reads a path, and joins it to the path of the open folder to which it is relative.
@@ -90,32 +102,13 @@ impl Files {
         if path.as_os_str().is_empty() {
             return Err(ENOENT);
         }
-        if path.is_absolute() {
+        if path.is_absolute() || folder as u32 as u64 == HERE {
             return Ok(path);
         }
-        if folder as u32 as u64 == HERE {
-            return Ok(self.systems_below(&self.folder, &path).unwrap_or(path));
-        }
-        match self.get(folder)? {
-            Open::Folder { path: base, .. } => {
-                let systems = self.systems_below(base, &path);
-                Ok(systems.unwrap_or_else(|| base.join(path)))
-            }
-            Open::Made { path: base, .. } => Ok(base.join(path)),
+        match self.get_place(folder)? {
+            Open::Folder { path: base, .. } | Open::Made { path: base, .. } => Ok(base.join(path)),
             _ => Err(ENOTDIR),
         }
-    }
-
-    /// The whole path for `path` in the host's folder `base`, if that path belongs to the simulated system. For
-    /// example, a program may look for `sys/devices` in its root.
-    fn systems_below(&self, base: &Path, path: &Path) -> Option<PathBuf> {
-        let below = |root: &Path| {
-            let inner = base.strip_prefix(root).ok()?;
-            let whole = Path::new("/").join(inner).join(path);
-            is_systems(&whole).then_some(whole)
-        };
-        let root = self.root.as_deref();
-        root.and_then(below).or_else(|| below(Path::new("/")))
     }
 
     /// The host's path for a path that may be relative to an open folder.
@@ -125,84 +118,102 @@ impl Files {
         at: [u64; 2],
         follow: bool,
     ) -> Result<PathBuf, Errno> {
-        let path = self.path_at(space, at)?;
+        let path = self.named_at(space, at)?;
         self.host_path(&path, follow)
     }
 
     /// `openat` of a file that the host has.
     pub(crate) fn open(&mut self, path: &Path, flags: u64, mode: u64) -> Value {
-        if let Some(number) = open_number(path) {
-            return self.duplicate(number, 0, flags);
-        }
         self.free_number(0)?;
-        if is_random(path) {
-            return self.add(Open::Random, flags);
+        if let Some(number) = open_number(path) {
+            return self.open_again(number, flags & !STAYS, mode);
         }
-        let follow = flags & STAYS == 0;
-        let host = self.host_path(path, follow)?;
-        if !follow && host.is_symlink() {
+        if is_random(path) {
+            return self.add_opened(Open::Random, flags);
+        }
+        let host = self.host_path(path, follows(flags))?;
+        if flags & STAYS != 0 && flags & (PLACE | NEW) == 0 && host.is_symlink() {
             return Err(ELOOP);
         }
-        if host.is_dir() {
-            if flags & ACCESS != READ_ONLY {
+        self.open_host(&path.to_string_lossy(), &host, flags, mode)
+    }
+
+    /// Opens an open file anew. Streams without a name, and files that the system makes up, only get another number.
+    fn open_again(&mut self, number: u64, flags: u64, mode: u64) -> Value {
+        if flags & NEW == NEW {
+            return Err(EEXIST);
+        }
+        let open = self.get_place(number).map_err(|_| ENOENT)?.clone();
+        let name = match &open {
+            Open::File { path, .. } => path.clone(),
+            _ => Rc::default(),
+        };
+        match path_of(&open) {
+            Some(host) => self.open_host(&name, &host, flags, mode),
+            None if flags & PLACE == 0 && open.has_no_way() => Err(ENXIO),
+            None => self.add_opened(open, flags),
+        }
+    }
+
+    /// Opens a file by its host's path.
+    fn open_host(&mut self, name: &str, host: &Path, flags: u64, mode: u64) -> Value {
+        let is_place = flags & PLACE != 0;
+        let is_link = is_place && flags & STAYS != 0 && host.is_symlink();
+        if host.is_dir() && !is_link {
+            if flags & NEW == NEW {
+                return Err(EEXIST);
+            }
+            if flags & ACCESS != READ_ONLY || flags & (CREATE | TRUNCATE) != 0 {
                 return Err(EISDIR);
             }
-            let listing = Rc::default();
-            return self.add(
-                Open::Folder {
-                    path: host,
-                    listing,
-                },
-                flags,
-            );
+            let (path, listing) = (host.to_owned(), Rc::default());
+            return self.add_opened(Open::Folder { path, listing }, flags);
         }
         if flags & FOLDER != 0 {
             return Err(if host.exists() { ENOTDIR } else { ENOENT });
         }
-        if fifo::is_fifo(&host) && flags & PLACE != 0 {
-            let path = path.to_string_lossy().into();
-            return self.add(Open::file(fifo::place(&host)?, path, READ_ONLY), flags);
+        if is_place {
+            let file = fifo::place(host, is_link)?;
+            return self.add_opened(Open::file(file, name.into(), flags), flags);
         }
-        if fifo::is_fifo(&host) {
-            return match flags & (CREATE | EXCLUSIVE) {
+        if fifo::is_fifo(host) {
+            return match flags & NEW {
                 NEW => Err(EEXIST),
-                _ => self.open_fifo(&host, flags),
+                _ => self.open_fifo(host, flags),
             };
         }
-        let write = flags & ACCESS != READ_ONLY;
-        let is_new = !host.exists();
-        let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
-        let mode = mode as u32 & 0o777 & !self.mask;
-        if create && !write && (exclusive || !host.exists()) {
-            // Rust's library does not create a file that it opens only for reading.
-            let mut new = OpenOptions::new();
-            new.write(true).create_new(true).mode(mode).open(&host)?;
-        }
-        if flags & TRUNCATE != 0 && !write && !is_new {
-            // Rust's library does not empty such a file either.
-            OpenOptions::new().write(true).truncate(true).open(&host)?;
-        }
+        let is_new = flags & CREATE != 0 && !host.exists();
+        let mode = mode as u32 & 0o7777 & !self.mask;
         // The host's file has no `O_APPEND`: the program may clear the flag, and a mapped page is written at its place.
         let file = OpenOptions::new()
             .read(flags & ACCESS != WRITE_ONLY)
-            .write(write)
-            .truncate(flags & TRUNCATE != 0 && write)
-            .create(create && write)
-            .create_new(create && exclusive && write)
+            .write(flags & ACCESS != READ_ONLY)
             .mode(mode)
-            .open(&host)?;
+            .custom_flags(way_of_opening(flags))
+            .open(host)?;
         if is_new {
-            self.touch_opened(&file, &host);
+            file.set_permissions(Permissions::from_mode(mode))?;
+            self.touch_opened(&file, host);
         } else if flags & TRUNCATE != 0 {
             self.touch(&file);
         }
-        let path = path.to_string_lossy().into();
-        self.add(Open::file(file, path, flags), flags)
+        self.add(Open::file(file, name.into(), flags), flags)
+    }
+
+    /// Gives an opened file a number. With `O_PATH`, that number stands for the file's place.
+    pub(crate) fn add_opened(&mut self, open: Open, flags: u64) -> Value {
+        let open = match flags & PLACE {
+            0 => open,
+            _ => Open::place(open, flags & (PLACE | FOLDER | STAYS)),
+        };
+        self.add(open, flags)
     }
 
     /// `memfd_create`: a file of the host without a name there.
     pub(crate) fn make_memory_file(&mut self, space: &mut Space, [name, flags]: [u64; 2]) -> Value {
+        let (mode, closes) = memory_flags(flags)?;
         let name = space.read_text(name, LONGEST_NAME)?.ok_or(EINVAL)?;
+        self.free_number(0)?;
         let name = format!("{IN_MEMORY}{} (deleted)", String::from_utf8_lossy(&name));
         let folder = std::env::temp_dir();
         let file = (0u32..)
@@ -214,37 +225,34 @@ impl Files {
                     Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => None,
                     made => Some(made.and_then(|file| {
                         std::fs::remove_file(&path)?;
+                        file.set_permissions(Permissions::from_mode(mode))?;
                         Ok(file)
                     })),
                 }
             });
         let file = file.ok_or(EINVAL)??;
         self.touch(&file);
-        self.add(
-            Open::file(file, name.into(), READ_WRITE),
-            memory_flags(flags),
-        )
+        self.add(Open::file(file, name.into(), READ_WRITE), closes)
     }
 
     /// `mknodat`: makes an empty file, or a FIFO. Devices are for the administrator, and sockets are made by `bind`.
     pub(crate) fn make_node(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
         let host = self.host_at(space, at, false)?;
-        let (kind, mode) = (mode & KIND, mode as u32 & 0o777 & !self.mask);
+        let (kind, mode) = (mode & KIND, mode as u32 & 0o7777 & !self.mask);
         match kind {
             0 | REGULAR => {}
             FIFO => {
                 fifo::make(&host, mode)?;
+                fs::set_permissions(&host, Permissions::from_mode(mode))?;
                 self.touch_new(&host);
                 return Ok(0);
             }
             _ => return Err(EPERM),
         }
         let mut options = OpenOptions::new();
-        options
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(&host)?;
+        options.write(true).create_new(true).mode(mode);
+        let file = options.open(&host)?;
+        file.set_permissions(Permissions::from_mode(mode))?;
         self.touch_new(&host);
         Ok(0)
     }
@@ -270,7 +278,7 @@ impl Files {
 
     /// `fchdir`.
     pub(crate) fn change_to_open(&mut self, number: u64) -> Value {
-        self.folder = match self.get(number)? {
+        self.folder = match self.get_place(number)? {
             Open::Folder { path, .. } => path.canonicalize()?,
             Open::Made { path, .. } => path.clone(),
             _ => return Err(ENOTDIR),
@@ -297,8 +305,11 @@ impl Files {
     /// `mkdirat`.
     pub(crate) fn make_directory(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
         let host = self.host_at(space, at, false)?;
-        let mode = mode as u32 & 0o7777 & !self.mask;
+        let mode = mode as u32 & 0o1777 & !self.mask;
         DirBuilder::new().mode(mode).create(&host)?;
+        // A folder may have its group from the folder above.
+        let inherited = host.metadata()?.mode() & SET_GROUP;
+        fs::set_permissions(&host, Permissions::from_mode(mode | inherited))?;
         self.touch_new(&host);
         Ok(0)
     }
@@ -322,8 +333,7 @@ impl Files {
         [from, to]: [[u64; 2]; 2],
         flags: u64,
     ) -> Value {
-        let (from, to) = (self.path_at(space, from)?, self.path_at(space, to)?);
-        let [from, to] = [from, to].map(|path| self.host_path(&path, false));
+        let [from, to] = [from, to].map(|at| self.host_at(space, at, false));
         // A path through the renamed folder would lead nowhere afterwards.
         let (from, to) = (in_real_folder(from?), in_real_folder(to?));
         if flags & !NO_REPLACE != 0 {
@@ -344,6 +354,22 @@ impl Files {
         self.touch_folder_of(&to);
         Ok(0)
     }
+}
+
+/// The host's flags that make a file or empty it. Rust's library would not pass some of them on for a file that is only
+/// read.
+fn way_of_opening(flags: u64) -> i32 {
+    let exclusive = match flags & NEW {
+        NEW => OFlags::EXCL,
+        _ => OFlags::empty(),
+    };
+    let all = [
+        (CREATE, OFlags::CREATE | exclusive),
+        (TRUNCATE, OFlags::TRUNC),
+    ];
+    let wanted = all.into_iter().filter(|(flag, _)| flags & flag != 0);
+    let wanted = wanted.fold(OFlags::empty(), |all, (_, flag)| all | flag);
+    wanted.bits() as i32
 }
 
 /// The same path, with the real path of its folder. A slash at the end means that the path must be a folder, so such a

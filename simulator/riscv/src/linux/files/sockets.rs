@@ -3,8 +3,9 @@
 use super::descriptors::CLOSES;
 use super::events::{BY_ONES, Events};
 use super::groups::{ADD, Group, REMOVE};
+use super::open::Open;
 use super::streams::{End, NON_BLOCKING};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{
     EFAULT, EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value, known_flags,
 };

@@ -1,7 +1,8 @@
 //! Metadata of files.
 
 use super::host::open_number;
-use super::table::{Files, Open};
+use super::open::Open;
+use super::table::Files;
 use crate::linux::errno::Errno;
 use crate::linux::users::USER;
 use std::fs::Metadata;
@@ -116,7 +117,7 @@ impl Stat {
 
 impl Files {
     pub(crate) fn stat(&self, number: u64) -> Result<Stat, Errno> {
-        Ok(match self.get(number)? {
+        Ok(match self.get_place(number)? {
             Open::File { file, .. } => Stat::of(self, &file.metadata()?),
             Open::Folder { path, .. } => Stat::of(self, &path.metadata()?),
             Open::Stream(end) if let Some(opened) = end.fifo() => {

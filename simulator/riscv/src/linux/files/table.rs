@@ -1,62 +1,19 @@
-//! The open files behind the numbers (file descriptors) of a process, and the ready states of these files.
+//! The numbers (file descriptors) of a process, and the ready states of their files.
 
-use super::clocks::{Clock, SignalSet};
-use super::events::Events;
-use super::groups::{Group, Identity};
+use super::groups::Identity;
 use super::known;
-use super::listing::{Entry, IS_FOLDER, Listing};
-use super::network::{Network, Socket};
-use super::streams::{APPENDS, End, NON_BLOCKING, ready};
+use super::network::Network;
+use super::open::Open;
+use super::streams::{End, ready};
 use crate::linux::errno::{EBADF, EBUSY, EINVAL, EMFILE, Errno, Value};
 use crate::linux::world::World;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{Read, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-
-/// The file behind a number.
-#[derive(Clone)]
-pub(crate) enum Open {
-    Input,
-    Output,
-    Error,
-    File {
-        file: Rc<File>,
-        path: Rc<str>,
-        /// The flags of the `openat`, with the changes by `fcntl`.
-        flags: Rc<Cell<u64>>,
-    },
-    /// A file that the simulated system makes up, and its position.
-    Text {
-        bytes: Rc<[u8]>,
-        at: Rc<RefCell<u64>>,
-    },
-    Folder {
-        path: PathBuf,
-        listing: Rc<RefCell<Listing>>,
-    },
-    /// A folder that the simulated system makes up.
-    Made {
-        path: PathBuf,
-        inode: u64,
-        /// The number of folders in it.
-        folders: u32,
-        listing: Rc<RefCell<Listing>>,
-    },
-    Stream(End),
-    /// A socket that `socket` made, connected or not.
-    Socket(Rc<Socket>),
-    Events(Events),
-    Clock(Clock),
-    Signals(SignalSet),
-    Group(Group),
-    /// Random bytes, from the process's generator.
-    Random,
-}
 
 type Sink = Box<dyn Write>;
 
@@ -83,6 +40,8 @@ pub(crate) struct Files {
     pub(super) closing: BTreeSet<u64>,
     pub(super) root: Option<PathBuf>,
     pub(super) folder: PathBuf,
+    /// The file of the process's program.
+    pub(crate) program: PathBuf,
     /// Rights that new files do not get.
     pub(super) mask: u32,
     /// The stream of the host that all processes read.
@@ -114,68 +73,6 @@ const LIMITS: [u64; 2] = [1_024, 4_096];
 /// The bytes of a count, which a read or write of an `eventfd` or `timerfd` transfers.
 pub(in crate::linux) const WORD: u64 = 8;
 
-/// `O_ACCMODE`, and the other flags that `F_GETFL` returns.
-const KEPT: u64 = 3 | APPENDS | NON_BLOCKING;
-
-impl Open {
-    /// A file of the host, opened with these flags.
-    pub(super) fn file(file: File, path: Rc<str>, flags: u64) -> Self {
-        Self::File {
-            file: Rc::new(file),
-            path,
-            flags: Rc::new(Cell::new(flags & KEPT)),
-        }
-    }
-
-    pub(crate) fn text(text: String) -> Self {
-        Self::Text {
-            bytes: text.into_bytes().into(),
-            at: Rc::default(),
-        }
-    }
-
-    /// The file's stream end, if it has one.
-    pub(crate) fn end(&self) -> Option<End> {
-        match self {
-            Self::Stream(end) => Some(end.clone()),
-            Self::Socket(socket) => socket.end(),
-            _ => None,
-        }
-    }
-
-    /// Whether a thread may wait for the file until another thread changes it.
-    pub(crate) fn is_awaited(&self) -> bool {
-        match self {
-            Self::Stream(_) | Self::Socket(_) | Self::Events(_) => true,
-            Self::Clock(_) | Self::Signals(_) | Self::Group(_) => true,
-            Self::Input | Self::Output | Self::Error | Self::File { .. } => false,
-            Self::Text { .. } | Self::Folder { .. } | Self::Made { .. } | Self::Random => false,
-        }
-    }
-
-    /// Whether `splice` moves bytes between the file and a pipe.
-    pub(crate) fn is_spliced(&self) -> bool {
-        let has_no_bytes = self.is_awaited() && self.end().is_none();
-        !has_no_bytes && !matches!(self, Self::Folder { .. } | Self::Made { .. })
-    }
-
-    /// Whether reads and writes have no places in the file, since it is a stream, a count or the like.
-    pub(super) fn has_no_places(&self) -> bool {
-        self.is_awaited() || matches!(self, Self::Input | Self::Output | Self::Error)
-    }
-
-    /// A folder that the simulated system makes up, with this inode.
-    pub(crate) fn made(path: PathBuf, inode: u64, entries: Vec<Entry>) -> Self {
-        let folders = entries.iter().filter(|entry| entry.kind == IS_FOLDER);
-        Self::Made {
-            path,
-            inode,
-            folders: folders.count() as u32,
-            listing: Rc::new(RefCell::new(Listing::made(entries))),
-        }
-    }
-}
-
 impl Files {
     pub(crate) fn new(
         process: u32,
@@ -183,6 +80,7 @@ impl Files {
         folder: PathBuf,
         streams: Streams,
     ) -> Self {
+        let root = root.map(|root| root.canonicalize().unwrap_or(root));
         let open = [(0, Open::Input), (1, Open::Output), (2, Open::Error)];
         Self {
             open: open.into(),
@@ -190,6 +88,7 @@ impl Files {
             closing: BTreeSet::new(),
             root,
             folder,
+            program: PathBuf::new(),
             mask: 0o22,
             input: Rc::new(RefCell::new(streams.input)),
             output: Rc::new(RefCell::new(streams.output)),
@@ -209,14 +108,33 @@ impl Files {
     /// The same open files for another process, which has the number `process`.
     pub(crate) fn fork(&mut self, process: u32) -> Self {
         self.is_shared = true;
-        Self {
-            process,
-            opening: BTreeMap::new(),
-            ..self.clone()
+        let mut copy = self.clone();
+        copy.process = process;
+        // The threads that wait in `openat`, and their numbers, stay in this process.
+        for (number, _) in std::mem::take(&mut copy.opening).into_values() {
+            copy.closing.remove(&number);
+        }
+        copy
+    }
+
+    /// The file behind a number.
+    pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
+        match self.entry(number)? {
+            Open::Place { .. } => Err(EBADF),
+            open => Ok(open),
         }
     }
 
-    pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
+    /// The file behind a number, or the file at whose place the number is (`O_PATH`).
+    pub(crate) fn get_place(&self, number: u64) -> Result<&Open, Errno> {
+        Ok(match self.entry(number)? {
+            Open::Place { open, .. } => open,
+            open => open,
+        })
+    }
+
+    /// What a number stands for: a file, or a file's place.
+    pub(super) fn entry(&self, number: u64) -> Result<&Open, Errno> {
         // A number is an `int`.
         self.open.get(&(number & 0xFFFF_FFFF)).ok_or(EBADF)
     }
@@ -232,7 +150,7 @@ impl Files {
     }
 
     /// The working directory.
-    pub(crate) fn place(&self) -> &Path {
+    pub(crate) fn working_folder(&self) -> &Path {
         &self.folder
     }
 
@@ -358,6 +276,7 @@ impl Files {
             Open::Signals(signals) => signals.identity(),
             Open::Group(group) => group.identity(),
             Open::Random => Rc::clone(&self.network) as Rc<dyn Any>,
+            Open::Place { open, .. } => Rc::clone(open) as Rc<dyn Any>,
         }
     }
 
@@ -398,13 +317,15 @@ impl Files {
 
     pub(crate) fn close(&mut self, number: u64) -> Value {
         let number = number & 0xFFFF_FFFF;
+        // A number that a waiting `openat` keeps is not open, and stays as it is.
+        self.open.remove(&number).ok_or(EBADF)?;
         self.closing.remove(&number);
-        self.open.remove(&number).map(|_| 0).ok_or(EBADF)
+        Ok(0)
     }
 
     /// Gives a number's file another number, from `least` on.
     pub(crate) fn duplicate(&mut self, number: u64, least: u64, flags: u64) -> Value {
-        let open = self.get(number)?.clone();
+        let open = self.entry(number)?.clone();
         if least >= self.limits[0] && least > 0 {
             return Err(EINVAL);
         }
@@ -417,7 +338,7 @@ impl Files {
         if flags & !super::descriptors::CLOSES != 0 || to == number {
             return Err(EINVAL);
         }
-        let open = self.get(number)?.clone();
+        let open = self.entry(number)?.clone();
         if to >= self.limits[0] {
             return Err(EBADF);
         }

@@ -1,14 +1,15 @@
 //! Calls about links, rights, owners and times of files, and about the volume.
 
 use super::fifo::is_fifo;
-use super::host::is_systems;
-use super::paths::read_path;
+use super::host::path_of;
+use super::open::Open;
+use super::paths::{HERE, read_path};
 use super::stat::{EMPTY_PATH, NO_FOLLOW};
-use super::table::{Files, Open};
+use super::table::Files;
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Errno, Value};
 use crate::linux::users::is_user;
 use crate::memory::Space;
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::rc::Rc;
@@ -34,7 +35,11 @@ impl Files {
     pub(crate) fn link(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
         let from = self.host_at(space, from, flags & FOLLOW != 0)?;
         let to = self.host_at(space, to, false)?;
-        fs::hard_link(from, &to)?;
+        let follow = match flags & FOLLOW {
+            0 => AtFlags::empty(),
+            _ => AtFlags::SYMLINK_FOLLOW,
+        };
+        linkat(CWD, from, CWD, &to, follow).map_err(std::io::Error::from)?;
         self.touch_folder_of(&to);
         Ok(0)
     }
@@ -46,8 +51,7 @@ impl Files {
         path: u64,
         length: u64,
     ) -> Result<Rc<File>, Errno> {
-        let path = read_path(space, path)?;
-        let host = self.host_path(&path, true)?;
+        let host = self.host_at(space, [HERE, path], true)?;
         if is_fifo(&host) {
             return Err(EINVAL);
         }
@@ -64,7 +68,10 @@ impl Files {
         [folder, path, mode, flags]: [u64; 4],
     ) -> Value {
         if flags & EMPTY_PATH != 0 && read_path(space, path)?.as_os_str().is_empty() {
-            return self.set_mode(folder, mode);
+            if let Some(host) = path_of(self.get_place(folder)?) {
+                fs::set_permissions(host, Permissions::from_mode(mode as u32 & 0o7777))?;
+            }
+            return Ok(0);
         }
         let follow = flags & NO_FOLLOW == 0;
         let host = self.host_at(space, [folder, path], follow)?;
@@ -82,7 +89,7 @@ impl Files {
         [folder, path, user, group, flags]: [u64; 5],
     ) -> Value {
         if flags & EMPTY_PATH != 0 {
-            self.exists(folder)?;
+            self.entry(folder)?;
         } else {
             let follow = flags & NO_FOLLOW == 0;
             self.host_at(space, [folder, path], follow)?
@@ -113,6 +120,25 @@ impl Files {
                 _ => return Err(EINVAL),
             };
         }
+        let seen = wanted.map(|time| Some((time?.as_secs(), time?.subsec_nanos().into())));
+        let file = if path == 0 {
+            match self.get(folder)? {
+                Open::File { file, .. } => file.try_clone()?,
+                Open::Folder { path, .. } => File::open(path)?,
+                _ => return Err(EPERM),
+            }
+        } else {
+            let follow = flags & NO_FOLLOW == 0;
+            let host = self.host_at(space, [folder, path], follow)?;
+            if !follow && host.is_symlink() {
+                self.note_times(&host.symlink_metadata()?, seen);
+                return Ok(0);
+            }
+            // The host's FIFO has no writer to wait for.
+            let at_once = OFlags::NONBLOCK.bits() as i32;
+            let mut options = OpenOptions::new();
+            options.read(true).custom_flags(at_once).open(host)?
+        };
         let mut set = FileTimes::new();
         let [access, change] = wanted.map(|time| time.map(|time| SystemTime::UNIX_EPOCH + time));
         if let Some(time) = access {
@@ -121,37 +147,14 @@ impl Files {
         if let Some(time) = change {
             set = set.set_modified(time);
         }
-        let file = if path == 0 {
-            match self.get(folder)? {
-                Open::File { file, .. } => file.try_clone()?,
-                Open::Folder { path, .. } => File::open(path)?,
-                _ => return Err(EPERM),
-            }
-        } else {
-            let host = self.host_at(space, [folder, path], flags & NO_FOLLOW == 0)?;
-            // A FIFO has no writer on the host, so a blocking open would not end.
-            let at_once = OFlags::NONBLOCK.bits() as i32;
-            let mut options = OpenOptions::new();
-            options.read(true).custom_flags(at_once).open(host)?
-        };
         file.set_times(set)?;
-        let time = |time: Duration| (time.as_secs(), time.subsec_nanos().into());
-        self.note_times(&file.metadata()?, wanted.map(|it| it.map(time)));
+        self.note_times(&file.metadata()?, seen);
         Ok(0)
-    }
-
-    /// `statfs`.
-    pub(crate) fn tell_volume_at(&self, space: &mut Space, path: u64, to: u64) -> Value {
-        let path = read_path(space, path)?;
-        if !is_systems(&path) {
-            self.host_path(&path, true)?.metadata()?;
-        }
-        tell_volume(space, to)
     }
 
     /// `fstatfs`.
     pub(crate) fn tell_volume_of(&self, space: &mut Space, number: u64, to: u64) -> Value {
-        self.exists(number)?;
+        self.entry(number)?;
         tell_volume(space, to)
     }
 
@@ -164,7 +167,7 @@ impl Files {
 
 /// Describes a volume that is half full and the same on every host. The words are: type, block size, blocks, free
 /// blocks, free blocks for users, files, free files, number, name length, fragment size.
-fn tell_volume(space: &mut Space, to: u64) -> Value {
+pub(crate) fn tell_volume(space: &mut Space, to: u64) -> Value {
     let words: [u64; 15] = [
         0xEF53,
         4_096,

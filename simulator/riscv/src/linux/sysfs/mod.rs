@@ -12,7 +12,7 @@ mod text;
 use folder::{Child, Folder};
 pub(super) use folder::{Kind, Name};
 use manycore_chip::config::Topology;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 pub(super) use text::{list, mask};
 
 /// The file, folder or link at a path.
@@ -21,7 +21,7 @@ pub(super) enum Found {
     File(String),
     Folder(Contents),
     /// The target of a link that is not followed.
-    Link(String),
+    Link(PathBuf),
 }
 
 /// A folder and its names.
@@ -51,7 +51,9 @@ pub(super) fn find(topology: &Topology, path: &Path, follow: bool) -> Option<Fou
         match here.child(topology, &part)? {
             Child::Folder(folder) => above.push(folder),
             Child::File(text) => return rest.is_empty().then_some(Found::File(text)),
-            Child::Link(target) if rest.is_empty() && !follow => return Some(Found::Link(target)),
+            Child::Link(target) if rest.is_empty() && !follow => {
+                return Some(Found::Link(target.into()));
+            }
             // No link leads to another link, so the loop ends.
             Child::Link(target) => rest.extend(parts(Path::new(&target))?.into_iter().rev()),
         }
