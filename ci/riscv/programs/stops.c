@@ -124,8 +124,17 @@ int main(void) {
     while (!stands_still())
         ;
     kill(child, SIGKILL);
-    usleep(10000);
     await(child, WUNTRACED);
+
+    // No thread of a stopped process runs on once SIGKILL ends it.
+    child = begin(counts);
+    kill(child, SIGSTOP);
+    while (!stands_still())
+        ;
+    long seen = *counter;
+    kill(child, SIGKILL);
+    await(child, 0);
+    printf("ran on: %d\n", *counter != seen);
 
     // A stop holds back the signals after it.
     child = begin(holds);

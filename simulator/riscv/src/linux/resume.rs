@@ -3,7 +3,7 @@
 use super::calls::{call as make_call, futex_waits, interrupt, number, woken};
 use super::custom;
 use super::process::Process;
-use super::signal::{self, Sent};
+use super::signal::{self, KILL, Sent};
 use super::system::System;
 use super::task::{Outcome, Phase, Task, TaskState};
 use super::words;
@@ -39,6 +39,11 @@ pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut
 
 fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskState {
     loop {
+        let process = system.of(task);
+        // A parent that lends its memory to a child of `vfork` ends after the child has given it back.
+        if process.signals.stop.is_killed() && !matches!(task.phase, Phase::Lends(_)) {
+            return process.die(KILL, "sent by the program");
+        }
         let may_stop = match task.phase {
             Phase::Runs => task.hart.is_between_instructions(),
             Phase::Called => true,

@@ -1,5 +1,5 @@
 //! Processes that a signal has stopped. A stopped process's threads suspend before their next instruction or system
-//! call, and take no signals. SIGCONT lets them go on, and so does SIGKILL.
+//! call, and take no signals. SIGCONT lets them go on. SIGKILL ends the process, whichever of its threads looks first.
 
 use super::actions::Signals;
 use crate::linux::signal::{CONTINUE, KILL, Signal};
@@ -33,6 +33,10 @@ impl Stop {
         self.is_on
     }
 
+    pub(in crate::linux) fn is_killed(&self) -> bool {
+        self.is_killed
+    }
+
     pub(in crate::linux) fn begin(&mut self, signal: Signal) {
         if !self.is_killed {
             self.change(true, Change::Stopped(signal));
@@ -64,6 +68,10 @@ impl Signals {
             KILL => {
                 (self.stop.is_on, self.stop.is_killed) = (false, true);
                 self.stop.forget_news();
+                let all: Vec<u32> = threads.numbers().collect();
+                for thread in all {
+                    self.make_look(threads, world, thread);
+                }
             }
             CONTINUE => {
                 for signal in Signal::stopping() {

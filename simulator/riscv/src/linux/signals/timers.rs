@@ -208,7 +208,9 @@ impl Timers {
             _ => first.saturating_sub(time::clock(world, timer.clock)?),
         };
         timer.due = (first > 0).then_some(now.saturating_add(wait));
-        (timer.every, timer.overruns) = (every, 0);
+        // A timer that is set to no time has no interval either.
+        timer.every = if first > 0 { every } else { 0 };
+        timer.overruns = 0;
         let (target, signal) = (timer.to, timer.sent.signal);
         if let Some(thread) = thread_of(threads, target, signal) {
             signals.make_look(threads, world, thread);
