@@ -23,6 +23,13 @@ static void *counts(void *data) {
         __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
     return data;
 }
+static void *crowd(void *data) {
+    pthread_t threads[8];
+    for (int at = 0; at < 8; at++)
+        pthread_create(&threads[at], 0, counts, 0);
+    pthread_join(threads[0], 0);
+    return data;
+}
 static pid_t begin(void *(*body)(void *)) {
     fflush(stdout);
     *counter = 0;
@@ -127,7 +134,7 @@ int main(void) {
     await(child, WUNTRACED);
 
     // No thread of a stopped process runs on once SIGKILL ends it.
-    child = begin(counts);
+    child = begin(crowd);
     kill(child, SIGSTOP);
     while (!stands_still())
         ;
