@@ -210,7 +210,7 @@ impl<P: Platform> Registry<P> {
 
     /// Whether a thread would help with a loop that is posted now. This is a hint.
     pub(super) fn has_idle_permit(&self) -> bool {
-        self.shared().ranks().anyone_idle() || self.is_vacant()
+        self.shared().permit_holders().anyone_idle() || self.is_vacant()
     }
 
     /// Wakes a sleeper in each of the clusters `invited`, for a loop that at most `helpers` threads may help with.

@@ -200,7 +200,7 @@ impl<P: Platform> Registry<P> {
                 // vacancy.
                 P::heavy_fence();
                 let told = self.tells_of_vacancies();
-                if !told || self.has_jobs() || self.shared().invites_rank(0) {
+                if !told || self.has_jobs() || self.shared().has_invitation(0) {
                     self.fill_caller_slot();
                 }
             }

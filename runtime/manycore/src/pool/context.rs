@@ -335,12 +335,16 @@ impl<P: Platform> Context<P> {
 
     /// Keeps the next holder of `permit` out of the loops in which `permit` is this thread's rank.
     pub(super) fn bar_loops(pool: &Shared<P>, permit: usize) {
-        Self::set_bars(pool, permit, true, |slot| pool.ranks().bar(permit, slot));
+        Self::set_bars(pool, permit, true, |slot| {
+            pool.permit_holders().bar(permit, slot)
+        });
     }
 
     /// Undoes `bar_loops`, since the thread still has `permit`.
     pub(super) fn unbar_loops(pool: &Shared<P>, permit: usize) {
-        Self::set_bars(pool, permit, false, |slot| pool.ranks().unbar(permit, slot));
+        Self::set_bars(pool, permit, false, |slot| {
+            pool.permit_holders().unbar(permit, slot)
+        });
     }
 
     /// Goes through this thread's contexts in loops of `pool` in which `permit` is the thread's rank. Notes in each
@@ -362,7 +366,7 @@ impl<P: Platform> Context<P> {
     fn unbar(&self) {
         if let (true, Some(slot)) = (self.barred.get(), self.running) {
             // SAFETY: this thread is a worker of the pool, which outlives its workers.
-            unsafe { (*self.pool).ranks().unbar(self.rank, slot) };
+            unsafe { (*self.pool).permit_holders().unbar(self.rank, slot) };
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::board::Board;
 use super::caller_slot::CallerContext;
+use super::permit_holders::PermitHolders;
 use super::permits;
 use super::permits::CallerSlot;
-use super::ranks::Ranks;
 use crate::clusters::Clusters;
 use crate::decide::{Explained, print_at_exit};
 use crate::partition::{CallSites, measure_claim};
@@ -39,7 +39,7 @@ pub(crate) struct Shared<P: Platform> {
     patience: u64,
     blocking_spin: u64,
     call_sites: CallSites<P>,
-    ranks: Ranks<P>,
+    permit_holders: PermitHolders<P>,
     terminating: P::AtomicBool,
     /// The pool's account of its loops, if it keeps an account.
     explained: Option<Arc<Explained>>,
@@ -91,7 +91,7 @@ impl<P: Platform> Shared<P> {
             patience: P::duration_to_ticks(patience),
             blocking_spin: P::duration_to_ticks(BLOCKING_SPIN),
             call_sites: CallSites::new(),
-            ranks: Ranks::new(threads),
+            permit_holders: PermitHolders::new(threads),
             terminating: P::AtomicBool::new(false),
             is_special: threads == 1 || explained.is_some(),
             explained,
@@ -107,7 +107,7 @@ impl<P: Platform> Shared<P> {
         self.board.name();
         self.idle.events.name();
         self.caller_slot.name();
-        self.ranks.name();
+        self.permit_holders.name();
     }
 
     /// The number of the pool's threads, including its caller.
@@ -139,7 +139,7 @@ impl<P: Platform> Shared<P> {
 
     /// Whether the pool may have had work for all its cores at some time after `since`, as a hint.
     pub(super) fn has_filled_cores(&self, since: u64) -> bool {
-        self.ranks.at_work_since(since) >= self.cores
+        self.permit_holders.at_work_since(since) >= self.cores
     }
 
     /// Whether there are more threads than cores. If so, a thread that spins may take the core that the awaited thread
@@ -207,15 +207,15 @@ impl<P: Platform> Shared<P> {
 
     /// The state of the permits' holders.
     #[inline]
-    pub(crate) fn ranks(&self) -> &Ranks<P> {
-        &self.ranks
+    pub(crate) fn permit_holders(&self) -> &PermitHolders<P> {
+        &self.permit_holders
     }
 
     /// Whether a loop invites the holder of `permit`.
-    pub(super) fn invites_rank(&self, permit: usize) -> bool {
+    pub(super) fn has_invitation(&self, permit: usize) -> bool {
         self.board
             .inviting(self.clusters.of(permit).cluster as usize, 0, None)
-            .any(|slot| !self.ranks.is_barred(permit, slot))
+            .any(|slot| !self.permit_holders.is_barred(permit, slot))
     }
 
     /// Whether the pool ends. Acquire pairs with `terminate`.
@@ -230,7 +230,7 @@ impl<P: Platform> Shared<P> {
 
     /// Undoes `terminate`, for a pool that goes on after all its threads have ended. Relaxed: the starts of
     /// threads, and the caller slot, publish this.
-    pub(super) fn go_on(&self) {
+    pub(super) fn clear_terminating(&self) {
         self.terminating.store(false, Ordering::Relaxed);
     }
 
@@ -243,8 +243,8 @@ impl<P: Platform> Shared<P> {
     /// Whether the thread with this permit may run now. Cost: one load of a cache line that is never written, and a
     /// load of the allotment if the pool follows an allotment.
     #[inline]
-    pub(crate) fn allows(&self, rank: usize) -> bool {
-        (self.allotment.as_ref()).is_none_or(|allotment| allotment.allows(rank))
+    pub(crate) fn allows(&self, permit: usize) -> bool {
+        (self.allotment.as_ref()).is_none_or(|allotment| allotment.allows(permit))
     }
 
     /// The number of threads that may run now, at least 1.

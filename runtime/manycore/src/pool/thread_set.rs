@@ -365,7 +365,7 @@ impl<P: Platform> Registry<P> {
         self.mailboxes()
             .iter()
             .for_each(|mailbox| mailbox.come_back());
-        self.shared().go_on();
+        self.shared().clear_terminating();
         self.monitor().reopen();
         *next = self.thread_set().first;
         let spawned = self.change_permits(|permits| {

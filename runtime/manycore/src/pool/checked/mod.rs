@@ -16,7 +16,7 @@ mod locks;
 mod lost_permits;
 mod mailbox;
 mod partial_slot;
-mod ranks;
+mod permit_holders;
 mod several_pools;
 mod thread_set;
 mod wait;

@@ -67,7 +67,7 @@ impl<P: Platform> Worker<P> {
     ) -> Option<Participation> {
         let registry = self.registry();
         let (shared, permit) = (registry.shared(), self.permit());
-        if shared.ranks().is_barred(permit, slot) {
+        if shared.permit_holders().is_barred(permit, slot) {
             return None;
         }
         let cluster = shared.clusters().of(permit).cluster as usize;
@@ -75,7 +75,7 @@ impl<P: Platform> Worker<P> {
         let gate = entrance.gate();
         // The prefetch brings two cache lines at once instead of one after the other: the gate's line and, if the
         // loop's frame is at the address of the last loop's frame, the frame's line.
-        shared.ranks().prefetch_frame(permit);
+        shared.permit_holders().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,
             Err(left) => {
@@ -93,8 +93,8 @@ impl<P: Platform> Worker<P> {
         if woken == Some(Woken::Sleeping) {
             self.wake_more(job.helpers - others - 1, job.invited);
         }
-        shared.ranks().note_frame(permit, job.frame);
-        shared.ranks().note_work(permit);
+        shared.permit_holders().note_frame(permit, job.frame);
+        shared.permit_holders().note_work(permit);
         let partial = std::ptr::from_ref(entrance.partial()).cast();
         let ended = Context::take_part(shared, slot, |part| {
             // SAFETY: inside the gate the frame is alive and ready. Only this thread has the rank in this loop: the

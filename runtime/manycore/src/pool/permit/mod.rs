@@ -196,13 +196,17 @@ impl<P: Platform> Worker<P> {
     pub(super) fn is_at_work(&self) -> bool {
         let permit = self.holding().permit.load(Ordering::Relaxed);
         permit != NOWHERE
-            && self.registry().shared().ranks().is_busy(permit as usize)
+            && self
+                .registry()
+                .shared()
+                .permit_holders()
+                .is_busy(permit as usize)
             && !self.has_lent(permit as usize)
     }
 
     /// Whether a loop invites the worker.
     pub(super) fn is_invited(&self) -> bool {
-        self.registry().shared().invites_rank(self.permit())
+        self.registry().shared().has_invitation(self.permit())
     }
 
     /// Whether there is mail for the worker.
@@ -309,17 +313,23 @@ impl<P: Platform> Worker<P> {
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()
-            .ranks()
+            .permit_holders()
             .set_busy(self.permit(), busy);
     }
 
     /// Notes that the worker has found work, or leaves its permit to another thread, which may have work.
     pub(super) fn note_work(&self) {
-        self.registry().shared().ranks().note_work(self.permit());
+        self.registry()
+            .shared()
+            .permit_holders()
+            .note_work(self.permit());
     }
 
     /// Notes that the worker has looked for work and found none.
     pub(super) fn note_idle(&self) {
-        self.registry().shared().ranks().note_idle(self.permit());
+        self.registry()
+            .shared()
+            .permit_holders()
+            .note_idle(self.permit());
     }
 }

@@ -36,11 +36,11 @@
 //! offers the permit again, first to the ready list. Between its naps it runs jobs of the pool whose permit it keeps,
 //! also while it waits for a permit of another pool.
 //!
-//! # Ranks of loops
+//! # PermitHolders of loops
 //!
 //! A thread may give its permit away within a loop's body. In that loop the thread keeps its rank, so no other thread
 //! may take part in the loop with the same number. Therefore the permit is barred from the loop until the thread has
-//! left it (`Ranks::bar`).
+//! left it (`PermitHolders::bar`).
 //!
 //! # Files
 //!
@@ -247,7 +247,7 @@ impl<P: Platform> Registry<P> {
             self.change_permits(|permits| permits.regain());
         }
         // The last holder of the permit may have noted that it is idle.
-        self.shared().ranks().note_work(permit);
+        self.shared().permit_holders().note_work(permit);
         let worker = self.worker(worker);
         worker.set_permit(permit);
         worker.wake_alone(GRANTED);

@@ -7,9 +7,9 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 const NEVER: u64 = u64::MAX;
 
 /// The state of the holder of each permit. Each state is on a cache line of its own, which only that holder writes.
-pub(crate) struct Ranks<P: Platform>(Box<[CachePadded<Rank<P>>]>);
+pub(crate) struct PermitHolders<P: Platform>(Box<[CachePadded<PermitHolder<P>>]>);
 
-struct Rank<P: Platform> {
+struct PermitHolder<P: Platform> {
     /// Whether the holder is at work. Nested loops read this to find out whether a thread could help.
     busy: P::AtomicBool,
     /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. A thread reads this when
@@ -24,10 +24,10 @@ struct Rank<P: Platform> {
     barred: Lock<P, Vec<usize>>,
 }
 
-impl<P: Platform> Ranks<P> {
+impl<P: Platform> PermitHolders<P> {
     pub(super) fn new(permits: usize) -> Self {
-        let rank = |permit| {
-            CachePadded::new(Rank {
+        let holder = |permit| {
+            CachePadded::new(PermitHolder {
                 busy: P::AtomicBool::new(true),
                 // Callers that hold permit 0 do not record idle times. Other permits may have no holder yet.
                 idle_since: P::AtomicU64::new(if permit == 0 { NEVER } else { 0 }),
@@ -36,12 +36,12 @@ impl<P: Platform> Ranks<P> {
                 barred: Lock::new(Vec::new()),
             })
         };
-        Self((0..permits).map(rank).collect())
+        Self((0..permits).map(holder).collect())
     }
 
     /// Names the words for a simulator, which counts the accesses to each.
     pub(super) fn name(&self) {
-        P::name(&*self.0, "pool: ranks");
+        P::name(&*self.0, "pool: permit holders");
     }
 
     /// Records whether the holder of `permit` is at work.
@@ -82,13 +82,17 @@ impl<P: Platform> Ranks<P> {
     /// The number of permits whose holders were at work at some time after `since`, as a hint. If callers take permit
     /// 0, this permit always counts.
     pub(super) fn at_work_since(&self, since: u64) -> usize {
-        let works = |rank: &&CachePadded<Rank<P>>| rank.idle_since.load(Ordering::Relaxed) > since;
+        let works = |holder: &&CachePadded<PermitHolder<P>>| {
+            holder.idle_since.load(Ordering::Relaxed) > since
+        };
         self.0.iter().filter(works).count()
     }
 
     /// Whether some worker is waiting for work, as a hint.
     pub(crate) fn anyone_idle(&self) -> bool {
-        self.0.iter().any(|rank| !rank.busy.load(Ordering::Relaxed))
+        self.0
+            .iter()
+            .any(|holder| !holder.busy.load(Ordering::Relaxed))
     }
 
     /// Prefetches the frame of the last loop that the holder of `permit` helped with. Relaxed: no thread
@@ -106,31 +110,31 @@ impl<P: Platform> Ranks<P> {
             .store(frame.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Keeps the holder of `permit` out of the loop in `slot`, in which another thread has the permit's number as
-    /// its rank.
+    /// Keeps the holder of `permit` out of the loop in `slot`, in which another thread has the permit's number.
     pub(super) fn bar(&self, permit: usize, slot: usize) {
-        let rank = &self.0[permit];
-        rank.barred.with(|slots| slots.push(slot));
+        let holder = &self.0[permit];
+        holder.barred.with(|slots| slots.push(slot));
         // Relaxed: the next holder gets the count with the permit.
-        rank.bars.fetch_add(1, Ordering::Relaxed);
+        holder.bars.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Undoes `bar`.
     pub(super) fn unbar(&self, permit: usize, slot: usize) {
-        let rank = &self.0[permit];
-        rank.barred.with(|slots| {
+        let holder = &self.0[permit];
+        holder.barred.with(|slots| {
             let index = slots.iter().rposition(|&barred| barred == slot);
             slots.swap_remove(index.expect("barred by this thread"));
         });
         // Release: all that this thread did under this number happens before the next participant uses the number.
-        rank.bars.fetch_sub(1, Ordering::Release);
+        holder.bars.fetch_sub(1, Ordering::Release);
     }
 
     /// Whether the holder of `permit` must not help in `slot`. Cost: one load of the holder's own cache line.
     #[inline]
     pub(super) fn is_barred(&self, permit: usize, slot: usize) -> bool {
-        let rank = &self.0[permit];
+        let holder = &self.0[permit];
         // Acquire pairs with `unbar`.
-        rank.bars.load(Ordering::Acquire) != 0 && rank.barred.with(|slots| slots.contains(&slot))
+        holder.bars.load(Ordering::Acquire) != 0
+            && holder.barred.with(|slots| slots.contains(&slot))
     }
 }
