@@ -88,7 +88,7 @@ impl Registers {
     ///
     /// # Safety
     ///
-    /// The next instruction is at an address of code that is executed.
+    /// The next instruction is in code that a thread executes.
     pub(super) unsafe fn is_broken_off(&self) -> bool {
         const BROKEN_OFF: u64 = -(libc::EINTR as i64) as u64;
         #[cfg(target_arch = "x86_64")]
@@ -100,7 +100,7 @@ impl Registers {
         let (result, call): (_, &[u8]) = (self.general[0], &[0x01, 0x00, 0x00, 0xd4]); // svc 0
         #[cfg(target_arch = "riscv64")]
         let (result, call): (_, &[u8]) = (self.general[9], &[0x73, 0x00, 0x00, 0x00]); // ecall
-        // A call that ends at the beginning of a page stays broken off: the page before may not be readable.
+        // If the call's code begins in the page before, the answer is `false`: that page may not be readable.
         let is_within = self.at % PAGE >= call.len();
         let before = (self.at as *const u8).wrapping_sub(call.len());
         // SAFETY: the bytes are in the page of the next instruction, which is code, by the caller's promise.
@@ -159,8 +159,8 @@ impl Registers {
 /// restore it.
 ///
 /// Frames may differ once the program may use the matrix registers (AMX). When a kernel thread first uses these
-/// registers, its frames get room for them. A kernel thread without the room restores only the registers of the oldest
-/// processors from a large frame. Linux 6.15 to 7.0 also does so with a small frame on a kernel thread with the room.
+/// registers, its frames get room for them. From a large frame, a kernel thread without the room restores only the
+/// registers of the oldest processors. On Linux 6.15 to 7.0, a thread with the room does so too from a small frame.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
     // SAFETY: null, or the kernel's floating-point state of at least 512 bytes.
@@ -168,16 +168,16 @@ pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
     state.is_some_and(are_configurations_in) && may_use_matrices()
 }
 
-/// The contents of the matrix registers, as the kernel numbers the parts of a thread's state. Their configuration is
-/// the part before.
+/// The kernel's number of the component of a thread's state that has the matrix registers' contents. The component
+/// before has their configuration.
 #[cfg(target_arch = "x86_64")]
 const TILES: u32 = 18;
 
-/// Whether the processor has matrix registers: then each frame has their configuration.
+/// Whether a frame has the matrix registers' configuration: whether the processor has these registers.
 #[cfg(target_arch = "x86_64")]
 fn are_configurations_in(state: &[u8; 512]) -> bool {
-    // The processor leaves these bytes to the kernel, which writes a number that marks their use, a size, and the set
-    // of saved components.
+    // The processor leaves these bytes to the kernel. The kernel writes a number (to mark their use), a size, and the
+    // set of saved components.
     const USED: usize = 464;
     const NUMBER: u32 = 0x4650_5853;
     let number = u32::from_le_bytes(std::array::from_fn(|at| state[USED + at]));

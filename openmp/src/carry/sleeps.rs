@@ -3,9 +3,9 @@
 //! A sleeping rank waits for a time as for any other condition. [`Polled`](super::ownership::Polled) has that time, so
 //! that a worker which finds no rank sleeps until then and no longer.
 //!
-//! For a long sleep the rank goes [home](super::home), and the kernel makes the sleep. The kernel ends a sleep early
-//! when a signal handler has run, and a program may sleep only to wait for a handler of its own. A sleep of a few
-//! milliseconds ends soon enough by itself.
+//! For a long sleep the rank goes [home](super::home), and the kernel makes the sleep. When a signal handler has run,
+//! the kernel ends a sleep early. Some programs sleep just to wait for their own handler. A sleep of a few milliseconds
+//! ends soon enough by itself.
 
 use super::blocking;
 use super::yields;
@@ -71,8 +71,8 @@ fn doze(duration: Duration) -> Option<Duration> {
         let (begin, ticks) = (Native::now(), Native::duration_to_ticks(duration));
         rank.polled.set_time(begin.saturating_add(ticks));
         rank.worker().let_others_first();
-        // If the processor's counter steps, this ends at another time than the one that workers sleep until. Workers
-        // sleep for at most 10 ms.
+        // If the processor's counter steps, the rank and a sleeping worker do not wait for the same time. Workers sleep
+        // for at most 10 ms.
         rank.leave_until(&|| has_passed(ticks, begin, Native::now()));
         rank.polled.set(false);
         // Measures the sleep by a clock that the program can read.

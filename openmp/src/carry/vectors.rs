@@ -32,8 +32,8 @@ mod layout {
     /// The leaf of `cpuid` that describes the components.
     const COMPONENTS: u32 = 13;
 
-    /// The components of the registers after the SSE unit, by their bits, and the range in words where the processor
-    /// stores each of them: vector registers, mask registers, more general registers, and others.
+    /// For each component after the SSE unit (vector registers, mask registers, more general registers, and others),
+    /// its bit and the range in words where the processor stores it.
     fn places() -> &'static [(u64, Range<usize>)] {
         static PLACES: OnceLock<Vec<(u64, Range<usize>)>> = OnceLock::new();
         PLACES.get_or_init(|| {
@@ -90,7 +90,7 @@ mod layout {
     /// The offset of the frame's records, in words: an address, 31 registers, 3 more words and a word of padding
     /// precede them.
     const RECORDS: usize = 36;
-    /// The record of the 32 vector registers: its number, and its size in words with 16 bytes of head.
+    /// The record of the 32 vector registers: its number, and the words of its head and of the registers.
     const NUMBER: u32 = 0x4650_8001;
     const HEAD: usize = 2;
     const REGISTERS: usize = 64;

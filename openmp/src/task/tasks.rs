@@ -1,4 +1,4 @@
-//! The tasks of a team: a queue and a home of blocks for each member.
+//! The tasks of a team. Each member has a queue, and a home of memory blocks.
 //!
 //! # When all tasks have ended
 //!
@@ -134,7 +134,7 @@ impl Tasks {
         self.members[member as usize].queue.end()
     }
 
-    /// The number of tasks that have not ended. If only tasks make tasks, 0 is exact.
+    /// The number of tasks that have not ended. A result of 0 is exact if only tasks make tasks.
     #[inline]
     pub(crate) fn live(&self) -> usize {
         if !self.used.load(Relaxed) {
@@ -167,9 +167,9 @@ impl Tasks {
             self.used.store(true, Relaxed);
         }
         let made = &self.members[member as usize].own.made;
-        // Relaxed: only this thread changes the count. The word of the barrier, or the count of an ended task,
-        // publishes the count to each reader that must see it. This holds because the current task, or the task that it
-        // makes, ends after this store.
+        // Relaxed: only this thread changes the count. After this store, the current task or the task that it makes
+        // ends. The barrier's word or the count of ended tasks then publishes this store to each reader that must see
+        // it.
         made.store(made.load(Relaxed) + 1, Relaxed);
     }
 
@@ -199,10 +199,10 @@ impl Tasks {
         }
     }
 
-    /// Called before the member makes a child of `task`, which it runs. If the ancestors of `task` have ended and only
-    /// `task` refers to them, frees them: a chain of tasks that each make the next one would keep the memory of all.
-    /// `task` then refers to the nearest of the other ancestors. Does nothing if `task` has made a task, or has few
-    /// ancestors.
+    /// The member that runs `task` calls this before it makes a child of `task`. From the parent up, frees ancestors
+    /// that have ended and to which only `task` refers. `task` then refers to the nearest of the others. Without this,
+    /// a chain of tasks that each make the next one keeps the memory of all. Does nothing if `task` has made a task, or
+    /// has few ancestors.
     #[inline(always)]
     pub(crate) fn forget_ancestors(&self, member: u32, task: &Task) {
         if task.depth.get() >= CHAIN {
@@ -222,7 +222,7 @@ impl Tasks {
             // belongs to `task`.
             let above = parent.parent.get();
             // SAFETY: only `task` still refers to the parent. `task` is in no queue and has no descendants, so
-            // no other thread is on a way through it to the parent.
+            // no other thread comes to the parent through `task`.
             unsafe { self.give_back(Some(member), NonNull::from(parent)) };
             task.parent.set(above);
             task.adopted.set(true);
@@ -299,8 +299,8 @@ impl Tasks {
         })
     }
 
-    /// Takes any ready task, for a member that waits at a barrier. May move other tasks to the member's queue, and then
-    /// calls `moved`: during the move no other thread has seen these tasks.
+    /// Takes any ready task, for a member that waits at a barrier. May move other tasks to the member's queue. During
+    /// the move no other thread sees these tasks, so `moved` is called after it.
     pub(crate) fn take_any(&self, member: u32, moved: impl Fn()) -> Option<NonNull<Task>> {
         if !self.has_ready() {
             return None;

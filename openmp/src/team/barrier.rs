@@ -1,10 +1,10 @@
 //! The barrier inside a region. It opens when all members have arrived and all explicit tasks have ended.
 //!
 //! The low half of the word is the number of members that have arrived. The high half is the *phase*, the number of
-//! times that the barrier was opened. A thread that finds that all members have arrived and that no task is left opens
-//! the barrier, by an exchange of the word that succeeds once in a phase. A member checks for this after its arrival,
-//! and a thread after it has ended the last task. The arrival and the count of tasks are sequentially consistent. So
-//! the member that arrives last sees the end of the last task, or the thread that ends this task sees the last arrival.
+//! times that the barrier was opened. If a thread finds that all members have arrived and no task is left, it opens the
+//! barrier. It exchanges the word, which succeeds once in a phase. A member checks this after its arrival, and a thread
+//! checks it after the end of the last task. The arrival and the count of tasks are sequentially consistent. So the
+//! member that arrives last sees the end of the last task, or the thread that ends this task sees the last arrival.
 //!
 //! In a team of more members than [`SMALL`](super::arrivals::SMALL) waiting members do not watch the word, since each
 //! arrival would take its cache line from them. They watch `opened`, a copy of the phase on a separate cache line. The
@@ -12,8 +12,8 @@
 //! next opening needs the arrival of all members, and these first wait until `opened` has changed.
 //!
 //! A thread that fulfils the event of a task may open the barrier without being a member. If the region is cancelled at
-//! that time, the members leave the barrier and the region ends. The thread may then come to change `opened` only
-//! during the next region. So it changes `opened` by a compare-and-exchange from the phase that it has found, and
+//! that time, the members leave the barrier and the region ends. The thread may then be so late that it changes
+//! `opened` in the next region. So it changes `opened` by a compare-and-exchange from the phase that it has found, and
 //! [`Barrier::reset`] ensures that the phases of a cancelled region are not used again.
 
 use super::arrivals::Arrivals;

@@ -183,8 +183,8 @@ impl Team {
             .store(u64::from(self.barrier.phase()) + 1, SeqCst);
     }
 
-    /// Called when the only member of the team is at a barrier. In other teams the next phase of the barrier ends the
-    /// cancellation, but the barrier of such a team has no phases.
+    /// The member of a team of one calls this at a barrier. In other teams the next phase of the barrier ends the
+    /// cancellation, but the barrier of a team of one has no phases.
     pub(crate) fn forget_cancelled_shares(&self) {
         // Relaxed: no other thread reads the word.
         self.shares_cancelled.store(0, Relaxed);

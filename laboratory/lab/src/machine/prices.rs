@@ -19,8 +19,8 @@ pub(crate) const INSTRUCTIONS_A_BYTE: u64 = 6;
 pub(crate) struct MachinePrices {
     /// A fetch-and-add on a cache line that the core already has.
     pub(crate) claim_ns: f64,
-    /// A fetch-and-add on a line that another core of the group has written. On this host, the time from that write
-    /// until this core reads the value.
+    /// A fetch-and-add on a line that another core of the group has written. For this host it is the time from that
+    /// write until this core reads the value.
     pub(crate) handoff_ns: f64,
     /// The same between the two groups that are farthest from each other. With one group, the same as the hand-off.
     pub(crate) crossing_ns: f64,

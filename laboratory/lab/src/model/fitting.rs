@@ -1,15 +1,15 @@
 //! Fits the part of the model `ours` that is not measured: how the best block decreases with an iteration's bytes.
 //!
 //! Only one number is fitted, so a search over its values is enough. The fit minimises the regret (how much slower the
-//! loop is than with its best block), not the latency. Equal cells prefer blocks that are a few octaves (factors of
-//! two) apart, and a table has only powers of two. The exact regret would jump when rounding leads to the next power.
+//! loop is than with its best block), not the latency. Even equal cells have best blocks a few octaves (factors of two)
+//! apart. A table has only powers of two, so the exact regret would jump where rounding leads to the next power.
 //! Therefore each cell's regret is averaged over blocks around the model's block, with the weights of a normal
 //! distribution in octaves.
 
 use super::data::PublishedCell;
 use super::prices::{PriceList, data_factor};
 
-/// The standard deviation of the blocks in the average of a cell's regret, in octaves.
+/// The standard deviation of the weights in the average of a cell's regret, in octaves.
 const BLUR: f64 = 0.6;
 /// A greater regret counts as this regret. One latency in the tables is ten times its neighbours, because of a
 /// misprint.

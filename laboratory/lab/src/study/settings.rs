@@ -38,7 +38,7 @@ impl Key {
 }
 
 /// The settings of a study. Each setting has its name, its smallest and largest value if it is a number, and its
-/// meaning. Settings that other studies have too follow two dots.
+/// meaning. After two dots come the settings that other studies have too.
 macro_rules! keys {
     (@range) => { None };
     (@range $least:expr, $most:expr) => { Some(($least, $most)) };
@@ -56,7 +56,7 @@ macro_rules! keys {
 
 pub(crate) use keys;
 
-/// The most items of a list. Studies compare all pairs of two lists, or all triples.
+/// The most items of a list. Studies combine all items of two or three lists.
 const MOST_ITEMS: usize = 64;
 
 /// The most cells of a study. Each cell costs a simulation or a native measurement.

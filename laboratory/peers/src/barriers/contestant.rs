@@ -15,7 +15,7 @@ pub type Body<'a> = &'a (dyn Fn(usize, &mut dyn Member) + Sync);
 pub struct Contestant {
     pub name: &'static str,
     /// Whether waiting members never yield the CPU. With more members than CPUs, an episode then
-    /// takes milliseconds, the scheduler's slices.
+    /// takes whole slices of the scheduler: milliseconds.
     pub only_spins: bool,
     kind: Kind,
 }

@@ -1,5 +1,5 @@
-//! Programs of the NAS parallel benchmarks in Rust, for any number of ranks and here run on one
-//! thread, compared with the same algorithms in C.
+//! Compares NAS parallel benchmarks in Rust with the same algorithms in C. The programs in Rust
+//! are for any number of ranks, but run on one thread here.
 //!
 //! Times are processor time of the thread. Each run gets new data; making them does not count.
 
@@ -13,7 +13,7 @@ use manycore_programs::spmd::{Alone, Class, Npb, Ranked, Sums};
 use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
 
-/// NAS parallel benchmarks on one thread: milliseconds in Rust and in C (5 rounds, quick 1 of class S)
+/// NAS parallel benchmarks on one thread: milliseconds in Rust and in C (5 rounds, quick 1)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Loops under a fractional CPU quota: manycore, which follows its allotment, rayon with its
+//! Loops under a fractional CPU quota: manycore (which follows its allotment), rayon with its
 //! default number of threads, and rayon with a thread for each CPU. Each visit is a separate
 //! process in its own control group (version 1).
 

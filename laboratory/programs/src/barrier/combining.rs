@@ -9,7 +9,7 @@ const LOG_DEGREE: usize = 2;
 
 /// The combining tree (Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991, algorithm 8). Four members meet at a
 /// node, and the last member to arrive continues at the node above. The last to arrive at the root releases the others
-/// that wait at the root. Each released member does the same at the nodes below at which it was the last.
+/// that wait at the root. Then each of these members releases the others at the lower nodes where it was the last.
 ///
 /// Each node has two cache lines, see [`SenseBarrier`](manycore_team::seam::SenseBarrier). At most four members write
 /// or read a line.
@@ -71,7 +71,7 @@ impl<P: Platform> Barrier<P> for CombiningBarrier<P> {
 
     fn member(&self, rank: usize) -> CombiningMember {
         assert!(rank < self.members, "rank {rank} of {}", self.members);
-        // The former member arrived at all nodes up to the first node where it met others.
+        // The former member always arrived at its first node of several members.
         let mut nodes = (0..self.levels.len()).map(|level| self.node(level, rank));
         let episode = nodes.find_map(Node::released).unwrap_or(0);
         CombiningMember { rank, episode }

@@ -3,7 +3,7 @@ use crate::mutex::Mutex;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
 use manycore_team::barrier::Placement;
 
-/// Looks at the flag before a member sleeps, with the default patience. The number is proportional to the patience.
+/// How often a member looks at the flag before it sleeps, with the default patience. Proportional to the patience.
 const SPINS: f64 = 35_000.0;
 
 /// The phase in which members arrive.
@@ -63,8 +63,8 @@ impl<P: Platform> SpinSleepBarrier<P> {
         }
     }
 
-    /// Waits for the end of a phase. The phase cannot begin again meanwhile: `ARRIVING` needs this member's
-    /// departure, and `LEAVING` its arrival.
+    /// Waits for the end of a phase. The end cannot be missed: `ARRIVING` begins again only after this member's
+    /// departure, and `LEAVING` only after its arrival.
     fn wait_while(&self, phase: u32) {
         for _ in 0..self.spins {
             // Acquire pairs with `begin`.

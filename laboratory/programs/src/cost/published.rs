@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The training used the best blocks, not latencies. In the domain of the training, numerator and denominator are both
-//! negative. If the denominator is near zero, as for few threads and small tasks, or positive, the result of the
-//! formula has no meaning.
+//! negative. If the denominator is positive or near zero, the result has no meaning. It is near zero for few threads
+//! and small tasks.
 
 /// A task on a machine, in the units of the paper's training table.
 ///

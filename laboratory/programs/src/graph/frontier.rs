@@ -35,7 +35,7 @@ const LOOK: u64 = 4;
 /// }
 /// ```
 pub trait Work {
-    /// Adds a task to the next frontier. Ranks do this before they first call [`get`](Self::get).
+    /// Adds a task to the frontier that begins. Ranks do this before they call [`get`](Self::get).
     fn put(&mut self, task: Task);
 
     /// Returns a task of this frontier, or `None` when no rank has a task left. The ranks meet before any
@@ -48,8 +48,8 @@ pub trait Work {
 
 /// Flags that say whether a frontier is empty. All ranks get the same answer.
 ///
-/// A rank that finds a vertex for a frontier sets the frontier's flag. The ranks then clear the flag of the next
-/// frontier, meet, and read this flag. With three flags, no rank clears a flag that another may still read.
+/// A rank that finds a vertex for the next frontier sets that frontier's flag. Each rank clears the flag after it,
+/// meets the others, and reads the next frontier's flag. With three flags, no rank clears one that another may read.
 pub(super) struct Frontiers<P: Platform> {
     inhabited: [P::AtomicBool; 3],
 }
@@ -104,7 +104,7 @@ impl<P: Platform> Frontiers<P> {
     }
 }
 
-/// The tasks of a vertex: the number of the stretch of edges, and the vertex plus one.
+/// The tasks of a vertex: the high half numbers the stretch of edges, the low half is the vertex plus one.
 fn tasks(graph: &Graph, vertex: u32) -> impl Iterator<Item = Task> {
     let stretches = graph.neighbours(vertex).len().div_ceil(EDGES) as u64;
     (0..stretches).filter_map(move |stretch| Task::new(stretch << 32 | (u64::from(vertex) + 1)))

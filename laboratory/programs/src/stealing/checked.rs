@@ -10,8 +10,8 @@ use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A forest of tasks. The first `roots` tasks are on the deques of the first `owners` workers in turn. The
-/// worker that has done task t puts tasks `roots + 2t` and the next, if they are less than `tasks`.
+/// A forest of tasks. The first `roots` tasks are on the deques of the first `owners` workers in turn. A
+/// worker that gets task t puts the next tasks, `roots + 2t` and `roots + 2t + 1`, if they are below `tasks`.
 #[derive(Clone, Copy)]
 struct Forest {
     workers: usize,

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::slice;
 
-/// A double-ended queue. A simulator sees accesses to its entries. Its header should be on the line of the
-/// lock around it.
+/// A double-ended queue. A simulator sees accesses to the entries. The queue itself should be on the cache line
+/// of its lock.
 pub(super) struct TracedDeque<P> {
     tasks: VecDeque<Task>,
     platform: PhantomData<P>,

@@ -1,4 +1,4 @@
-//! Finds a smaller program that also fails, because a reader cannot follow 64 cores and three callers.
+//! Shrinks a failing program. A reader cannot follow 64 cores and three callers.
 
 use super::program::{Program, Step, Steps};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn fewer(steps: &Steps) -> Vec<Steps> {
     all.into_iter().map(Arc::new).collect()
 }
 
-/// Returns steps that repeat less, or less often, than `step`.
+/// Returns copies of `step` that repeat fewer steps, or repeat fewer times.
 fn less(step: &Step) -> Vec<Step> {
     match step {
         Step::Repeat { times, steps } => {

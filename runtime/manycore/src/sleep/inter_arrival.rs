@@ -29,7 +29,7 @@ pub(crate) struct InterArrival<P: Platform> {
     callers: [CachePadded<Period<P>>; CALLERS],
 }
 
-/// The number of callers with a stored period. A new caller replaces the caller with the oldest last call.
+/// The number of callers with a stored period. A new caller takes the place of the one with the oldest last call.
 const CALLERS: usize = 8;
 /// Workers spin through short gaps if at least this share of recent gaps was short, in 1/256.
 const SHORT_SHARE_TO_SPIN: u32 = 16;
@@ -92,8 +92,8 @@ impl<P: Platform> InterArrival<P> {
         index
     }
 
-    /// Updates `bit`, which says whether `period` is regular. Reading first avoids a needless write. Two
-    /// callers may overwrite each other's change until their next long gaps.
+    /// Updates `bit`, which says whether `period` is regular. Reading first avoids a needless write. If two
+    /// callers write at once, one change may be lost until its caller's next long gap.
     fn judge(&self, bit: usize, period: &Period<P>) {
         let before = self.regular.load(Ordering::Relaxed);
         let after = if period.is_regular() {
@@ -122,8 +122,7 @@ impl<P: Platform> InterArrival<P> {
         bound.saturating_mul(2).clamp(budget / 2, budget)
     }
 
-    /// Whether a worker that is woken now would also be awake for the next loop. It may still spin at that time, or
-    /// wake in time.
+    /// Whether a worker that is woken now would be awake for the next loop: it still spins then, or has woken again.
     pub(crate) fn next_is_foreseeable(&self) -> bool {
         self.short_share.load(Ordering::Relaxed) >= SHORT_SHARE_TO_SPIN || self.are_regular()
     }
@@ -274,7 +273,7 @@ mod tests {
             window.from <= now + 10_000 && now + 10_000 <= window.to,
             "{window:?}"
         );
-        // The loop came before this period predicted one, so it counts as a loop of another caller.
+        // The worker helped before this period predicts a loop, so it was a loop of another caller.
         let early = View { now: end, ..view };
         let window = gaps.expected(&early, |_, _| 2_000).expect("regular");
         assert!(window.from <= end + 10_000, "{window:?}");

@@ -46,8 +46,8 @@ impl Cursor {
         Self { left: items, grain }
     }
 
-    /// Makes a cursor over the share of rank `rank` of `items` items. `size` ranks share the items,
-    /// and each block belongs to one rank.
+    /// Makes a cursor over a rank's share of `items` items. `size` ranks share the items, and each
+    /// block belongs to one rank.
     ///
     /// # Panics
     ///

@@ -43,7 +43,7 @@ pub struct LinkCounters {
     pub from: u32,
     /// The end of the link.
     pub to: u32,
-    /// The number of cycles during which the link carried a message. On a mesh, a flit (a part of a message) takes one cycle.
+    /// Cycles in which the link carried a message. On a mesh, a flit (a part of a message) takes one cycle.
     pub busy: u64,
 }
 
@@ -224,8 +224,8 @@ impl Counters {
 
     /// The difference to `earlier`, earlier counters of the same run.
     ///
-    /// A difference that would be negative is 0. Cycles of a computation are counted at its beginning, and those of the
-    /// rest are subtracted again if the computation is interrupted.
+    /// A difference that would be negative is 0. All cycles of a computation are counted at its beginning. If it is
+    /// interrupted, the cycles of its rest are subtracted again.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let less = u64::saturating_sub;

@@ -15,14 +15,14 @@ pub(crate) struct Line {
     pub(crate) owner: Option<TileId>,
     /// The tiles that may read the line, if no tile may write to it.
     pub(crate) sharers: CoreSet,
-    /// ACKwise: there were more sharers than pointers since the last owner, or since the line had
-    /// no sharers. So the directory does not know their names, even if fewer are left.
+    /// ACKwise: at some time since the line last had an owner or no sharers, it had more sharers than
+    /// pointers. So the directory does not know their names, even if fewer are left.
     pub(crate) overflowed: bool,
     /// The groups with the line in their last-level cache.
     pub(crate) groups: CoreSet,
     /// The home serves no other request for the line before this time.
     pub(crate) busy_until: u64,
-    /// The time when the last reader that did not keep the line busy has its data. No write is done before this time.
+    /// The time when all readers that did not keep the line busy have their data. No write is done before this time.
     pub(crate) readers_until: u64,
     /// Requests that arrived while the line was busy, in the order of arrival.
     pub(crate) waiting: VecDeque<Request>,

@@ -20,7 +20,7 @@ const fn bits(word: u32, low: u32, count: u32) -> u32 {
     word >> low & ((1 << count) - 1)
 }
 
-/// The index to which an instruction writes an integer register: [`SINK`] for `x0`.
+/// The index that a write to an integer register uses: [`SINK`] for `x0`.
 pub(super) const fn written(register: u8) -> u8 {
     if register == 0 { SINK } else { register }
 }

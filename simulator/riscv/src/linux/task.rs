@@ -184,7 +184,7 @@ impl Task {
         }
     }
 
-    /// Takes the time that is left at `now` of a limited wait that a repeated call continues.
+    /// If a repeated call continues a limited wait, takes the time that is left at `now`.
     pub(super) fn rest_of_wait(&mut self, now: u64) -> Option<u64> {
         self.until.take().map(|until| until.saturating_sub(now))
     }

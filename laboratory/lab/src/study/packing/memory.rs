@@ -49,7 +49,7 @@ impl Bandwidth {
 pub(super) struct Memory<W: PackingWorld> {
     bandwidth: Bandwidth,
     cores: u32,
-    /// The number of ranks (threads of the team) between two barriers, or 0 if there are no ranks. It changes when
+    /// The number of ranks (threads of the team) that are not at a barrier, or 0 if there are no ranks. It changes when
     /// ranks meet, so it has its own cache line.
     busy: CachePadded<W::AtomicU32>,
 }
@@ -65,8 +65,8 @@ impl<W: PackingWorld> Memory<W> {
 
     /// The time of a byte now, in instructions.
     pub(super) fn work_a_byte(&self) -> f64 {
-        // Relaxed: only the number matters. Ranks that share a core do not read at the same time, and loops keep all
-        // cores busy to their end.
+        // Relaxed: only the number matters. Ranks that share a core do not read at the same time. Without ranks, loops
+        // keep all cores busy to their end.
         let active = match self.busy.load(Ordering::Relaxed) {
             0 => self.cores,
             busy => busy.min(self.cores),

@@ -14,8 +14,8 @@ fn of(bodies: usize) -> BarnesProblem {
     BarnesProblem::new(bodies).unwrap()
 }
 
-/// Mean counts for a body in the last step: cells and leaves that count as a whole, bodies, looks, cells on its way
-/// into the next tree, and cells and leaves of the tree.
+/// Mean counts for a body in the last step: the fields of [`Interactions`], the cells on the body's way into the next
+/// tree, the tree's cells, and its leaves.
 fn counted(program: &Barnes<Native>) -> [f64; 6] {
     let problem = program.problem;
     // SAFETY: no other thread uses the program.
@@ -91,8 +91,7 @@ fn a_run_has_the_phases_declared() {
     }
 }
 
-/// The declaration, which has no bodies, matches runs with other seeds, between the rows of its
-/// table.
+/// The declaration is a table, without bodies. Between its rows it matches runs with other seeds.
 #[test]
 fn interactions_are_as_many_as_declared() {
     for bodies in [48, 200, 700, 3_000, 12_000] {

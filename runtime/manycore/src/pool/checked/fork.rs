@@ -43,7 +43,7 @@ fn tree<P: Platform>(pool: &Pool<P>, depth: u32, leaves: &Count) {
     );
 }
 
-/// A join with a second closure that another thread must take, asleep or awake.
+/// A join with a second closure that another thread (asleep or awake) must take.
 pub(super) fn stolen<P: Platform>(
     pool: &Pool<P>,
     a: impl FnOnce() + Send,
@@ -350,7 +350,7 @@ fn broadcasts_to_a_pool_that_waits() {
     check(50, broadcasts_across::<FencedShuttle>);
 }
 
-/// Loops, and joins in them, at the same time as joins, and loops in them.
+/// One thread runs joins in a loop, while another runs loops in a join.
 fn loops_and_joins<P: Platform>() {
     let (pool, leaves) = (pool::<P>(3), Count::default());
     let split = pool.with(crate::Partitioner::default());
@@ -372,7 +372,7 @@ fn loops_among_joins() {
     check(100, loops_and_joins::<FencedShuttle>);
 }
 
-/// The panic of the first closure waits for the second, which may be anywhere.
+/// If the first closure panics, the join still waits for the second one.
 fn panics<P: Platform>() {
     let (pool, done) = (pool::<P>(2), Count::default());
     let thrown = catch_unwind(AssertUnwindSafe(|| {

@@ -81,9 +81,9 @@ pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -
 }
 
 impl Files {
-    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path. The path of a file that
-    /// the simulated system makes up is absolute, and below the process's own folder it begins with `/proc/self`. With
-    /// `follow`, a link of the process as the last part stands for its target. Other links of the process always do.
+    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path. If the simulated system
+    /// makes the file up, returns an absolute path, which begins with `/proc/self` below the process's own folder. A
+    /// link of the process stands for its target. If it is the last part, it does so only with `follow`.
     pub(crate) fn path_at(
         &self,
         space: &mut Space,
@@ -184,7 +184,7 @@ impl Files {
         }
         let is_new = flags & CREATE != 0 && !host.exists();
         let mode = mode as u32 & 0o7777 & !self.mask;
-        // The host's file has no `O_APPEND`: the program may clear the flag, and a mapped page is written at its place.
+        // Without `O_APPEND` on the host: the program may clear the flag, and a mapped page is written at its place.
         let file = OpenOptions::new()
             .read(flags & ACCESS != WRITE_ONLY)
             .write(flags & ACCESS != READ_ONLY)
@@ -209,7 +209,7 @@ impl Files {
         self.add(open, flags)
     }
 
-    /// `memfd_create`: a file of the host without a name there.
+    /// `memfd_create`: makes a file of the host without a name.
     pub(crate) fn make_memory_file(&mut self, space: &mut Space, [name, flags]: [u64; 2]) -> Value {
         let (mode, closes) = memory_flags(flags)?;
         let name = space.read_text(name, LONGEST_NAME)?.ok_or(EINVAL)?;
@@ -334,7 +334,7 @@ impl Files {
         flags: u64,
     ) -> Value {
         let [from, to] = [from, to].map(|at| self.host_at(space, at, false));
-        // A path through the renamed folder would lead nowhere afterwards.
+        // After the renaming, a path through the renamed folder leads nowhere.
         let (from, to) = (in_real_folder(from?), in_real_folder(to?));
         if flags & !NO_REPLACE != 0 {
             return Err(EINVAL);
@@ -342,7 +342,7 @@ impl Files {
         if flags & NO_REPLACE != 0 && to.symlink_metadata().is_ok() {
             return Err(EEXIST);
         }
-        // The working directory keeps its place if it is in a renamed folder. A renamed link does not move its folder.
+        // If the working directory is in a renamed folder, its path changes. To rename a link moves no folder.
         let is_link = from.is_symlink();
         let below = from.canonicalize().ok().filter(|_| !is_link);
         let below = below.and_then(|old| Some(self.folder.strip_prefix(old).ok()?.to_owned()));

@@ -119,7 +119,7 @@ impl<'a> BinariesResults<'a> {
         }
     }
 
-    /// The times of the ways (of running the threads) whose results are all right, on the greatest number of cores
+    /// The times of those ways (of running the threads) that have only right results, on the greatest number of cores
     /// below the number of threads.
     pub(super) fn compared(self, threads: usize) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
