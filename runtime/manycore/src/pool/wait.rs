@@ -12,6 +12,7 @@ use manycore_platform::Platform;
 /// The number of times that the caller looks for helpers before any other step. These looks take about as long as a
 /// helper's last block.
 const LOOKS: u32 = 64;
+
 /// The outcome of a caller's wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]

@@ -34,6 +34,7 @@ impl<P: Platform> Workers<P> {
     pub(super) fn allotment(&self) -> &Allotment<P> {
         &self.allotment
     }
+
     pub(super) fn call(&self, run: &Arc<Run<P>>) {
         self.run.with(|place| *place = Some(Arc::clone(run)));
         self.announce();
