@@ -168,10 +168,10 @@ impl Task {
         std::array::from_fn(|at| self.hart.x[10 + at])
     }
 
-    /// Whether the stack pointer is within the alternate stack.
+    /// Whether the stack pointer is within the alternate stack. At the stack's lowest address it is not, as on Linux.
     pub(super) fn is_on_alternate(&self) -> bool {
         let [start, off, size] = self.alternate;
-        off == 0 && self.hart.x[2].wrapping_sub(start) <= size
+        off == 0 && (1..=size).contains(&self.hart.x[2].wrapping_sub(start))
     }
 
     /// Prepares the task to continue on another machine, on a core that it may run on.
