@@ -32,14 +32,24 @@ const YEAR: f64 = 31_557_600.0;
 #[derive(Default)]
 pub(super) struct Known {
     numbers: BTreeMap<Key, u64>,
+    /// How many numbers files have got.
+    given: u64,
     /// The last access and change of files that the run has made, written or given times.
     times: BTreeMap<Key, [Time; 2]>,
 }
 
 impl Known {
     fn number(&mut self, key: Key) -> u64 {
-        let next = FIRST + self.numbers.len() as u64;
-        *self.numbers.entry(key).or_insert(next)
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.given += 1;
+            FIRST + self.given - 1
+        })
+    }
+
+    /// Forgets the number of a deleted file whose inode the host has given to a new file. Some hosts do that at once,
+    /// and others never.
+    fn forget(&mut self, key: Key) {
+        self.numbers.remove(&key);
     }
 }
 
@@ -111,6 +121,7 @@ impl Files {
 
     fn made(&self, data: io::Result<Metadata>, host: &Path) {
         if let Ok(data) = data {
+            self.known.borrow_mut().forget(key(&data));
             self.note_times(&data, [Some(self.now()); 2]);
         }
         self.touch_folder_of(host);

@@ -1,5 +1,6 @@
 //! System calls of named sockets: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
 
+use super::fifo;
 use super::network::{Name, Place, Socket, UNIX, no_name};
 use super::open::Open;
 use super::streams::{INTERNET, NON_BLOCKING, Settings};
@@ -97,6 +98,7 @@ impl Files {
     pub(crate) fn bind(&self, space: &mut Space, [number, at, length]: [u64; 3]) -> Value {
         let socket = self.named(number)?;
         let name = Self::read_name(space, at, length, socket.domain)?;
+        let mut file = None;
         let place = match (socket.domain, Self::path(&name)) {
             (INTERNET, _) if !matches!(name[4], 0 | 127) => return Err(EADDRNOTAVAIL),
             (INTERNET, _) => Place::Port(u16::from_be_bytes([name[2], name[3]])),
@@ -110,11 +112,12 @@ impl Files {
                 drop(UnixListener::bind(&host)?);
                 fs::set_permissions(&host, Permissions::from_mode(0o777 & !self.mask))?;
                 self.touch_new(&host);
-                let data = host.metadata()?;
+                let data = file.insert(fifo::place(&host, true)?).metadata()?;
                 Place::File(data.dev(), data.ino())
             }
         };
         socket.bind(&mut self.network.borrow_mut(), place, name)?;
+        socket.keep(file);
         Ok(0)
     }
 

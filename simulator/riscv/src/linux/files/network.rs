@@ -12,6 +12,7 @@ use crate::linux::errno::{
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
 use std::rc::{Rc, Weak};
 
 pub(super) const UNIX: u16 = 1;
@@ -107,6 +108,9 @@ pub(crate) struct Socket {
     has_news: Cell<bool>,
     /// Why a `connect` that did not wait has failed.
     error: Cell<Option<Errno>>,
+    /// The place of the file that the socket is bound to. While it is open, the host gives its inode to no other file,
+    /// even if the program deletes the file.
+    file: RefCell<Option<File>>,
 }
 
 impl Socket {
@@ -117,7 +121,13 @@ impl Socket {
             state: RefCell::new(State::Unbound),
             has_news: Cell::new(false),
             error: Cell::new(None),
+            file: RefCell::new(None),
         })
+    }
+
+    /// Keeps the place of the file that the socket is bound to, if there is one.
+    pub(super) fn keep(&self, file: Option<File>) {
+        *self.file.borrow_mut() = file;
     }
 
     pub(super) fn flags(&self) -> &Cell<u64> {
