@@ -129,6 +129,8 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("ideal", 7, hollow(Disc)),
         ("fair sharing", 3, hollow(Diamond)),
         ("pinned", 5, hollow(Square)),
+        // A runtime that other names' colours would hide.
+        ("tbb", 4, hollow(Diamond)),
         // The parts of a simulated core's time.
         ("compute", 0, filled(Square)),
         ("own caches", 2, filled(Square)),
