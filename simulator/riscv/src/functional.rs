@@ -1,8 +1,8 @@
 //! A machine without timing: it has only memory, and threads that take turns.
 //!
-//! A thread runs for a slice of instructions, and then the next ready thread runs. The clock counts instructions, each
-//! of which takes one nanosecond. While caches are warmed, the next thread is the one that is behind on the machine whose
-//! caches they are.
+//! A thread runs for a slice of instructions, and then the next ready thread runs. The clock counts instructions. An
+//! instruction takes one nanosecond. While an untimed run warms a machine's caches, the ready thread with the least
+//! estimated time on that machine runs next.
 
 mod handover;
 mod stopped;

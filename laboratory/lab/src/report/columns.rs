@@ -62,7 +62,7 @@ pub(crate) const fn has_unit(column: &str) -> bool {
     false
 }
 
-/// Whether `name` is one of `names`, which spaces separate.
+/// Whether the list `names`, separated by spaces, contains `name`.
 const fn is_among(name: &[u8], names: &[u8]) -> bool {
     let (mut start, mut end) = (0, 0);
     while end <= names.len() {

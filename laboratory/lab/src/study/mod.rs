@@ -134,6 +134,22 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// A request of a test: everything but the world and the settings is as without flags.
+    #[cfg(test)]
+    fn plain(world: World, settings: Settings) -> Self {
+        Self {
+            world,
+            settings,
+            threads: Vec::new(),
+            cores: Vec::new(),
+            only: Vec::new(),
+            full: false,
+            seed: 1,
+            orders: None,
+            fresh: false,
+        }
+    }
+
     /// For studies that count threads: refuses `--cores`, and too many threads on this host.
     fn counts_threads(&self) -> anyhow::Result<()> {
         if !self.cores.is_empty() {
@@ -257,17 +273,8 @@ mod tests {
     /// Runs a study in `out`, on this host, with the settings `set`.
     fn run_in(out: &OutFolder, study: &'static dyn Study, set: &[&str]) -> Findings {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.into()).collect();
-        let plan = study.plan(&Request {
-            world: World::Native,
-            settings: Settings::parse(&pairs, study.keys()).unwrap(),
-            threads: Vec::new(),
-            cores: Vec::new(),
-            only: Vec::new(),
-            full: false,
-            seed: 1,
-            orders: None,
-            fresh: false,
-        });
+        let settings = Settings::parse(&pairs, study.keys()).unwrap();
+        let plan = study.plan(&Request::plain(World::Native, settings));
         run(
             study,
             &*plan.unwrap(),

@@ -165,16 +165,14 @@ mod tests {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.into()).collect();
         let mut config = manycore_chip::config::Config::preset("atac-64").unwrap();
         machine.iter().for_each(|pair| config.set(pair).unwrap());
+        let (world, settings) = (
+            World::Simulated(Box::new(config)),
+            Settings::parse(&pairs, study.keys()).unwrap(),
+        );
         let request = Request {
-            world: World::Simulated(Box::new(config)),
-            settings: Settings::parse(&pairs, study.keys()).unwrap(),
-            threads: Vec::new(),
             cores: vec![NonZeroUsize::new(4).unwrap()],
             only: ["sense", "mcs", "channel"].map(String::from).into(),
-            full: false,
-            seed: 1,
-            orders: None,
-            fresh: false,
+            ..Request::plain(world, settings)
         };
         (study, request)
     }

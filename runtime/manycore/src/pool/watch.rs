@@ -1,5 +1,5 @@
-//! The part of a worker that a monitor (a thread that looks for hung loops) watches. The worker runs a loop in which
-//! iterations may wait for each other.
+//! The part of a worker that a monitor (a thread that looks for hung loops) watches, while the worker runs
+//! a loop whose iterations may wait for each other.
 //!
 //! If a loop has no more iterations than the pool has threads, its body may wait for other iterations, at a barrier or
 //! for a message. A caller may run such a loop alone, because its earlier runs were short. The caller would then wait

@@ -43,7 +43,7 @@ pub struct LinkCounters {
     pub from: u32,
     /// The end of the link.
     pub to: u32,
-    /// Cycles in which the link carried a message. On a mesh, a flit (a part of a message) takes one cycle.
+    /// The number of cycles that the link spent on messages. On a mesh, a flit (a part of a message) takes one cycle.
     pub busy: u64,
 }
 

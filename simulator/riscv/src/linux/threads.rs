@@ -22,7 +22,7 @@ const BLOCK: u64 = 0;
 const UNBLOCK: u64 = 1;
 const SET: u64 = 2;
 
-/// What a stop of the process does to a thread's sleep.
+/// The effect of a stop of the process on a sleeping thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtStop {
     GoesOn,
@@ -47,7 +47,7 @@ pub(super) struct Thread {
     pub(super) cores: Vec<usize>,
     /// While the thread sleeps, the signals that do not end its sleep.
     pub(super) asleep_to: u64,
-    /// What a stop of the process does to the thread's sleep.
+    /// Whether a stop of the process ends the thread's sleep.
     pub(super) at_stop: AtStop,
     /// The number and the first argument of the call in which the thread last slept.
     pub(super) sleeps_in: [u64; 2],

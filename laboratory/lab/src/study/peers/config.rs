@@ -366,16 +366,11 @@ mod tests {
         ] {
             let on = format!("on={}", names.map(path).join(","));
             let set = [format!("folder={}", path("")), on, "orders=3".into()];
+            let world = World::Simulated(Box::new(machine.clone()));
+            let settings = Settings::parse(&set, super::super::KEYS).unwrap();
             let request = Request {
-                world: World::Simulated(Box::new(machine.clone())),
-                settings: Settings::parse(&set, super::super::KEYS).unwrap(),
                 threads: vec![2.try_into().unwrap()],
-                cores: Vec::new(),
-                only: Vec::new(),
-                full: false,
-                seed: 1,
-                orders: None,
-                fresh: false,
+                ..Request::plain(world, settings)
             };
             let config = PeersConfig::new(&request).unwrap();
             assert_eq!(config.orders, expected);

@@ -258,19 +258,17 @@ mod tests {
             threads: &[usize],
         ) -> anyhow::Result<Self> {
             let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
+            let (world, settings) = (
+                World::Simulated(Box::new(Machine::preset("dahu")?)),
+                Settings::parse(&pairs, super::super::KEYS)?,
+            );
             Self::new(&Request {
-                world: World::Simulated(Box::new(Machine::preset("dahu")?)),
-                settings: Settings::parse(&pairs, super::super::KEYS)?,
                 threads: threads
                     .iter()
                     .filter_map(|&count| NonZeroUsize::new(count))
                     .collect(),
-                cores: Vec::new(),
                 only: only.iter().map(|&name| name.to_owned()).collect(),
-                full: false,
-                seed: 1,
-                orders: None,
-                fresh: false,
+                ..Request::plain(world, settings)
             })
         }
     }

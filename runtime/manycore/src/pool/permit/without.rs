@@ -77,8 +77,7 @@ impl<P: Platform> Worker<P> {
         joined.is_some_and(|listed| self.await_listed(&listed))
     }
 
-    /// Takes the permit in `listed`. If there is none, waits as in
-    /// [`await_permit`](Self::await_permit).
+    /// Takes the permit in `listed`. Without a permit there, waits as [`await_permit`](Self::await_permit) does.
     fn await_listed(&self, listed: &Listed) -> bool {
         let Listed::Placed(permit) = *listed else {
             return self.await_permit();

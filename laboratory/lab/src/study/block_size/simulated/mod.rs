@@ -66,15 +66,8 @@ mod tests {
         let machine = manycore_chip::config::Config::preset("w3225r").unwrap();
         let chip = DocumentChip::new(&machine);
         let config = BlockSizeConfig::new(&Request {
-            world: World::Simulated(Box::new(machine)),
-            settings: Settings::default(),
-            threads: Vec::new(),
-            cores: Vec::new(),
-            only: Vec::new(),
-            full: false,
             seed: 3,
-            orders: None,
-            fresh: false,
+            ..Request::plain(World::Simulated(Box::new(machine)), Settings::default())
         })
         .unwrap();
         let workload = Workload {
