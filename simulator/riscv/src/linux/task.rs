@@ -129,6 +129,16 @@ pub(super) enum Interrupted {
     Restarts,
 }
 
+impl Interrupted {
+    /// For a read or write of a socket, with the socket's time limit.
+    pub(super) fn within(limit: Option<u64>) -> Self {
+        match limit {
+            Some(_) => Self::EndsByStop,
+            None => Self::MayRestart,
+        }
+    }
+}
+
 /// The alternate stack of handlers, as in `sigaltstack`: address, flags, size.
 pub(super) type Alternate = [u64; 3];
 

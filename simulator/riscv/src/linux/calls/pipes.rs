@@ -66,7 +66,7 @@ fn wait_for_socket<W: World>(
     if left.or(limit) == Some(0) {
         return Outcome::Fail(EAGAIN);
     }
-    await_stream(process, task, world, limit, Interrupted::MayRestart)
+    await_stream(process, task, world, limit, Interrupted::within(limit))
 }
 
 /// Why a call moves nothing now.

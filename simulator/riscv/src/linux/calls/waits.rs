@@ -28,6 +28,13 @@ fn sleep<W: World>(
     let time = task.rest_of_wait(now).or(time);
     task.deadline = time.map(|time| now.saturating_add(time));
     let open = !task.mask | more;
+    // Set before the first way out: a stop must not find the value of an earlier wait.
+    if let Some(thread) = process.threads.get_mut(task.number) {
+        thread.at_stop = match task.interrupted {
+            Interrupted::EndsByStop => AtStop::Ends,
+            _ => AtStop::GoesOn,
+        };
+    }
     if process
         .signals
         .is_sent_of(&process.threads, task.number, open)
@@ -46,10 +53,6 @@ fn sleep<W: World>(
     task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
     if let Some(thread) = process.threads.get_mut(task.number) {
         thread.asleep_to = !open;
-        thread.at_stop = match task.interrupted {
-            Interrupted::EndsByStop => AtStop::Ends,
-            _ => AtStop::GoesOn,
-        };
         thread.sleeps_in = [task.hart.x[17], task.hart.x[10]];
     }
     world.futex_wait(word, if task.has_timer { due } else { time });
@@ -135,11 +138,7 @@ pub(super) fn await_socket<W: World>(
             moved => Outcome::Return(moved),
         };
     }
-    let interrupted = match limit {
-        Some(_) => Interrupted::EndsByStop,
-        None => Interrupted::MayRestart,
-    };
-    await_stream(process, task, world, limit, interrupted)
+    await_stream(process, task, world, limit, Interrupted::within(limit))
 }
 
 /// Sleeps until a thread wakes the word's sleepers, or until the time is over. Then makes the call again.
@@ -249,8 +248,10 @@ pub(in crate::linux) fn interrupt<W: World>(
     world: &mut W,
 ) -> Option<TaskState> {
     process.expire_timers(task, world);
-    let thread = process.threads.get(task.number);
-    let mut ends = thread.is_some_and(|thread| thread.at_stop == AtStop::Ended);
+    let thread = process.threads.get_mut(task.number);
+    let mut ends = thread.is_some_and(|thread| {
+        std::mem::replace(&mut thread.at_stop, AtStop::GoesOn) == AtStop::Ended
+    });
     while !process.signals.stop.is_on()
         && let Some(sent) = process.signals.next(&mut process.threads, task)
     {

@@ -60,6 +60,13 @@ pub(crate) fn is_random(path: &Path) -> bool {
         .any(|name| path == Path::new(name))
 }
 
+/// The number of an open file that a name in a folder of such numbers stands for: digits without a sign or zeros before
+/// them.
+pub(super) fn descriptor(name: &str) -> Option<u64> {
+    let number: u32 = name.parse().ok()?;
+    (number.to_string() == name).then_some(number.into())
+}
+
 /// The number of the open file that a path stands for.
 pub(crate) fn open_number(path: &Path) -> Option<u64> {
     match path.to_str()? {
@@ -68,7 +75,7 @@ pub(crate) fn open_number(path: &Path) -> Option<u64> {
         "/dev/stderr" => Some(2),
         path => ["/dev/fd/", "/proc/self/fd/"]
             .iter()
-            .find_map(|folder| path.strip_prefix(folder)?.parse().ok()),
+            .find_map(|folder| path.strip_prefix(folder).and_then(descriptor)),
     }
 }
 

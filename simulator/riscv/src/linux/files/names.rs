@@ -104,6 +104,10 @@ impl Files {
             (INTERNET, _) => Place::Port(u16::from_be_bytes([name[2], name[3]])),
             (_, None) => Place::Abstract(name[2..].into()),
             (_, Some(path)) => {
+                // Such a socket makes no second file.
+                if !socket.is_unbound() {
+                    return Err(EINVAL);
+                }
                 let host = self.host_path(path, false)?;
                 if host.symlink_metadata().is_ok() {
                     return Err(EADDRINUSE);

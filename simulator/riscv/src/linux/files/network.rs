@@ -173,6 +173,10 @@ impl Socket {
         }
     }
 
+    pub(super) fn is_unbound(&self) -> bool {
+        matches!(*self.state.borrow(), State::Unbound)
+    }
+
     /// `bind`, to a place or to a free port.
     pub(super) fn bind(
         self: &Rc<Self>,
@@ -180,7 +184,7 @@ impl Socket {
         place: Place,
         name: Name,
     ) -> Result<(), Errno> {
-        if !matches!(*self.state.borrow(), State::Unbound) {
+        if !self.is_unbound() {
             return Err(EINVAL);
         }
         let (place, name) = match place {

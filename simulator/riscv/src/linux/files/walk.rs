@@ -1,6 +1,6 @@
 //! Follows the links in a path.
 
-use super::host::is_systems;
+use super::host::{descriptor, is_systems};
 use crate::linux::errno::{ELOOP, Errno};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -44,7 +44,10 @@ impl Link {
             "exe" => Some(Self::Program),
             "cwd" => Some(Self::Folder),
             "root" => Some(Self::Root),
-            name => name.strip_prefix("fd/")?.parse().ok().map(Self::Number),
+            name => name
+                .strip_prefix("fd/")
+                .and_then(descriptor)
+                .map(Self::Number),
         }
     }
 }
