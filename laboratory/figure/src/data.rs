@@ -148,9 +148,7 @@ impl Panel {
             content: Content::Lines { x, y, series },
         }
     }
-}
 
-impl Panel {
     /// Whether the panel shows no value.
     pub fn is_empty(&self) -> bool {
         match &self.content {

@@ -79,7 +79,7 @@
 //! * **For input and output.** A job that blocks in the system keeps its permit, and a pool of n threads runs n jobs
 //!   at once. Use an asynchronous runtime, or your own threads.
 //! * **For jobs that wait for each other**, by a lock, a channel or a condition variable, if they outnumber the pool's
-//!   threads. PermitHolders that must all make progress belong in a team (crate `manycore-team`) or in threads. Iterations of
+//!   threads. Ranks that must all make progress belong in a team (crate `manycore-team`) or in threads. Iterations of
 //!   one loop may wait for each other only if they do not outnumber the pool's threads.
 //! * **For your own parallel iterators**, or for adaptors that see their neighbours: [`iter`] has none. Programs with
 //!   rayon's iterators run on this pool by `runtime/rayon-core`.

@@ -140,6 +140,10 @@ impl<'r, P: Platform> Invitation<'r, P> {
         let shared = self.pool.shared();
         let clusters = shared.clusters();
         for more in clusters.others(self.invited.get()) {
+            // A post to no cluster would make no fence.
+            if more.clusters().is_empty() {
+                continue;
+            }
             admit(more);
             let entrances = shared.board().entrances(self.slot, more);
             let job_for = |cluster| PostedLoop {

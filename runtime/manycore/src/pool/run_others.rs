@@ -13,7 +13,7 @@
 //! * *Leapfrogging.* A waiting worker may find unrelated jobs on a thief's stack above the stolen job's own frames
 //!   (above its `base`: `leapfrog.rs`), and treat them as descendants. This is sound, since they too keep the stolen
 //!   job from ending.
-//! * *PermitHolders.* The worker joins no loop while it is in the body of a loop. Otherwise it could join the same loop again,
+//! * *Ranks.* The worker joins no loop while it is in the body of a loop. Otherwise it could join the same loop again,
 //!   and its rank (its number in the loop) would be in use twice.
 //! * *Sleep.* If the worker finds no job, or the nesting is too deep, it naps and keeps its permit. Its own
 //!   latch wakes it at once. It finds other jobs after the nap.

@@ -58,9 +58,9 @@ impl<P: Platform> Announcements<P> {
         P::spin_while(&self.0[seen.cluster as usize], seen.count, until) != seen.count
     }
 
-    /// Announces earlier writes of this thread to the clusters `invited`, and then makes a full fence. So this thread
-    /// may look for sleepers next: a worker that counts itself as a sleeper, makes a full fence and then reads its
-    /// event count sees the post, or this thread sees the sleeper.
+    /// Announces earlier writes of this thread to the clusters `invited`, at least one, and then makes a full fence. So
+    /// this thread may look for sleepers next: a worker that counts itself as a sleeper, makes a full fence and then
+    /// reads its event count sees the post, or this thread sees the sleeper.
     ///
     /// Cost: for each cluster one locked instruction on the line that its spinners share.
     #[inline]

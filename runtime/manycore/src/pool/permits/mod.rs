@@ -36,7 +36,7 @@
 //! offers the permit again, first to the ready list. Between its naps it runs jobs of the pool whose permit it keeps,
 //! also while it waits for a permit of another pool.
 //!
-//! # PermitHolders of loops
+//! # Ranks of loops
 //!
 //! A thread may give its permit away within a loop's body. In that loop the thread keeps its rank, so no other thread
 //! may take part in the loop with the same number. Therefore the permit is barred from the loop until the thread has
