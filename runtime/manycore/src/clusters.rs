@@ -73,8 +73,14 @@ impl Clusters {
 
     fn of_at_least(least: usize, groups: &[u32]) -> Self {
         let most = 1 << groups.len().isqrt().clamp(least, MOST).ilog2();
-        let mut permits: Vec<usize> = (0..groups.len()).collect();
-        permits.sort_by_key(|&permit| groups[permit]);
+        // Group by group. No sort of the standard library is used here: it is compiled for each type, and its code
+        // would be a large part of a small program's.
+        let mut permits: Vec<usize> = Vec::with_capacity(groups.len());
+        let mut next = groups.iter().min();
+        while let Some(group) = next {
+            permits.extend((0..groups.len()).filter(|&permit| groups[permit] == *group));
+            next = groups.iter().filter(|&other| other > group).min();
+        }
         let mut starts = vec![0];
         for group in permits.chunk_by(|&a, &b| groups[a] == groups[b]) {
             let parts = group.len().div_ceil(most);
@@ -92,13 +98,17 @@ impl Clusters {
         }
         let mut members = vec![Member::default(); groups.len()];
         for (cluster, ends) in starts.windows(2).enumerate() {
-            permits[ends[0]..ends[1]].sort_unstable();
-            for (number, &permit) in permits[ends[0]..ends[1]].iter().enumerate() {
-                members[permit] = Member {
-                    cluster: cluster as u32,
-                    number: number as u32,
-                };
+            for &permit in &permits[ends[0]..ends[1]] {
+                members[permit].cluster = cluster as u32;
             }
+        }
+        // The members of a cluster are in rising order.
+        let mut counts = vec![0; starts.len() - 1];
+        for (permit, member) in members.iter_mut().enumerate() {
+            let cluster = member.cluster as usize;
+            member.number = counts[cluster];
+            permits[starts[cluster] + member.number as usize] = permit;
+            counts[cluster] += 1;
         }
         Self {
             members: members.into(),

@@ -16,6 +16,7 @@ pub(crate) mod peers;
 mod robustness;
 pub(crate) mod settings;
 mod sleep;
+mod spawn;
 mod stealing;
 mod streamcluster;
 mod team;

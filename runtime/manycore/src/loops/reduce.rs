@@ -9,6 +9,7 @@ use crate::partition::{Body, Gather};
 use crate::pool::PartialSlot;
 use manycore_platform::Platform;
 use std::cell::{Cell, UnsafeCell};
+use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -102,7 +103,7 @@ impl<R> Gathered<R> {
         let starts = all.iter().map(|stretch| stretch.range.start).collect();
         let mut list = Self(None);
         // The list grows at its beginning.
-        for at in ascending(starts).into_iter().rev() {
+        for at in descending(starts) {
             let (range, value) = (all[at].range.clone(), all[at].value.take());
             list = node(Stretch { range, value }).join(list, reduce);
         }
@@ -164,11 +165,15 @@ impl<R> Drop for Gathered<R> {
     }
 }
 
-/// The positions of the starts, from the lowest start on. This function is compiled once, and not for each type of
+/// The positions of the starts, from the highest start on. This function is compiled once, and not for each type of
 /// result.
-fn ascending(starts: Vec<usize>) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..starts.len()).collect();
-    order.sort_unstable_by_key(|&at| starts[at]);
+fn descending(starts: Vec<usize>) -> Vec<usize> {
+    let positions = starts.into_iter().enumerate();
+    let mut heap: BinaryHeap<_> = positions.map(|(at, start)| (start, at)).collect();
+    let mut order = Vec::with_capacity(heap.len());
+    while let Some((_, at)) = heap.pop() {
+        order.push(at);
+    }
     order
 }
 

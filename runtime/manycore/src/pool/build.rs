@@ -78,17 +78,27 @@ fn near(machine: &Topology, threads: usize) -> Vec<Vec<usize>> {
     if Clusters::new(&vec![0; threads]).count() == 1 {
         return Vec::new();
     }
-    let mut cpus: Vec<_> = machine.usable().iter().collect();
+    let (cpus, groups) = (machine.usable(), machine.core_groups());
     let own = Native::core();
-    let own = cpus.iter().find(|cpu| cpu.id == own).copied();
+    let own = cpus.iter().find(|cpu| cpu.id == own);
     let (package, group) = own.map_or((0, 0), |own| (own.package, own.group));
-    let groups = machine.core_groups().len();
-    cpus.sort_by_key(|cpu| {
-        let elsewhere = cpu.package != package;
-        (cpu.smt, elsewhere, (cpu.group + groups - group) % groups)
-    });
+    let after = || (0..groups.len()).map(|distance| (group + distance) % groups.len());
+    let of_package = |of_package: bool| {
+        after().filter(move |&group| (groups[group].package == package) == of_package)
+    };
+    // The group in which each thread begins, if there are as many threads as CPUs.
+    let mut begins_in = Vec::with_capacity(cpus.len());
+    let most = cpus.iter().map(|cpu| cpu.smt).max().unwrap_or(0);
+    for smt in 0..=most {
+        for group in of_package(true).chain(of_package(false)) {
+            let same = cpus
+                .iter()
+                .filter(|cpu| (cpu.smt, cpu.group) == (smt, group));
+            begins_in.extend(same.map(|_| group));
+        }
+    }
     let begins_on = |thread: usize| {
-        let group = cpus[thread % cpus.len()].group;
+        let group = begins_in[thread % begins_in.len()];
         let members = cpus.iter().filter(|cpu| cpu.group == group);
         members.map(|cpu| cpu.id).collect()
     };

@@ -90,7 +90,7 @@ impl<'a> Cells<'a> {
         Self(cells)
     }
 
-    /// The runs of a cell, one for each order (a seed of the machine's perturbation).
+    /// The runs of a cell, one record for each order (a seed of the machine's perturbation).
     fn runs(&self, (machine, threads, program): Place<'_>, peer: &str) -> Vec<&'a Runs<PeersCase>> {
         // The serial program has a single thread.
         let threads = if peer == SERIAL { 1 } else { threads };
@@ -98,17 +98,33 @@ impl<'a> Cells<'a> {
         runs.cloned().unwrap_or_default()
     }
 
-    /// The order and the sample of each run that succeeded.
-    fn right(&self, place: Place<'_>, peer: &str) -> impl Iterator<Item = (u64, &'a PeersSample)> {
-        let runs = self.runs(place, peer);
-        let sample = |runs: &'a Runs<PeersCase>| (runs.trial.order, &runs.outcomes[0]);
-        runs.into_iter()
-            .map(sample)
+    /// The sample of each run, with the run's order and round. A simulated run has one round, and a native run has one
+    /// order.
+    fn samples(
+        &self,
+        place: Place<'_>,
+        peer: &str,
+    ) -> impl Iterator<Item = ((u64, usize), &'a PeersSample)> {
+        let samples = |runs: &'a Runs<PeersCase>| {
+            let order = runs.trial.order;
+            let outcomes = runs.outcomes.iter().enumerate();
+            outcomes.map(move |(round, sample)| ((order, round), sample))
+        };
+        self.runs(place, peer).into_iter().flat_map(samples)
+    }
+
+    /// As [`samples`](Self::samples), for runs that succeeded.
+    fn right(
+        &self,
+        place: Place<'_>,
+        peer: &str,
+    ) -> impl Iterator<Item = ((u64, usize), &'a PeersSample)> {
+        self.samples(place, peer)
             .filter(|(_, sample)| sample.reason.is_none())
     }
 
     /// The number of runs that succeeded.
-    pub(super) fn orders(&self, place: Place<'_>, peer: &str) -> usize {
+    pub(super) fn successes(&self, place: Place<'_>, peer: &str) -> usize {
         self.right(place, peer).count()
     }
 
@@ -116,7 +132,7 @@ impl<'a> Cells<'a> {
     pub(super) fn time(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<f64> {
         let times = self.right(place, peer);
         let times: Vec<f64> = times.filter_map(|(_, sample)| gap.of(sample)).collect();
-        let whole = times.len() == self.runs(place, peer).len() && !times.is_empty();
+        let whole = times.len() == self.samples(place, peer).count() && !times.is_empty();
         whole.then(|| median(times))
     }
 
@@ -142,12 +158,12 @@ impl<'a> Cells<'a> {
         Some(self.first(place, peer)? / (10.0 * steady))
     }
 
-    /// The time of manycore divided by the time of the peer, in pairs of runs with the same order.
+    /// The time of manycore divided by the time of the peer, in pairs of runs of the same order and round.
     pub(super) fn ratio(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<Ratio> {
         self.over((place, OURS), (place, peer), gap)
     }
 
-    /// The time of one cell divided by the time of another, in pairs of runs with the same order.
+    /// The time of one cell divided by the time of another, in pairs of runs of the same order and round.
     pub(super) fn over(
         &self,
         (place, peer): (Place<'_>, &str),
@@ -155,8 +171,8 @@ impl<'a> Cells<'a> {
         gap: Gap,
     ) -> Option<Ratio> {
         let others: Vec<_> = self.right(other.0, other.1).collect();
-        let pairs = self.right(place, peer).filter_map(|(order, sample)| {
-            let same = others.iter().find(|(other, _)| *other == order)?;
+        let pairs = self.right(place, peer).filter_map(|(run, sample)| {
+            let same = others.iter().find(|(other, _)| *other == run)?;
             Some((gap.of(sample)?, gap.of(same.1)?))
         });
         Ratio::of(&pairs.collect::<Vec<_>>())
@@ -176,8 +192,8 @@ impl<'a> Cells<'a> {
 
     /// The reason of the cell's first failed run.
     pub(super) fn reason(&self, place: Place<'_>, peer: &str) -> Option<&'a str> {
-        let mut runs = self.runs(place, peer).into_iter();
-        runs.find_map(|runs| runs.outcomes[0].reason.as_deref())
+        self.samples(place, peer)
+            .find_map(|(_, sample)| sample.reason.as_deref())
     }
 
     /// One fingerprint of all simulations of the cell.

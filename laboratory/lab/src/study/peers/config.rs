@@ -10,6 +10,7 @@ use crate::study::order;
 use crate::study::settings::bounded;
 use crate::study::trial::{Machines, Setup};
 use crate::world::World;
+use manycore::topology::Topology;
 use manycore_chip::config::Config;
 use serde::Serialize;
 
@@ -51,6 +52,9 @@ const FURTHER: [&str; 23] = [
 ];
 const UNITS: [&str; 4] = ["unit-1", "unit-4", "unit-16", "unit-64"];
 
+/// Settings that only simulated machines have.
+const SIMULATED: [&str; 3] = ["on", "root", "orders"];
+
 /// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PeersConfig {
@@ -77,23 +81,35 @@ pub(super) struct PeersConfig {
 impl PeersConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         request.counts_threads()?;
-        let World::Simulated(machine) = &request.world else {
-            return Err(bad_input(
-                "--on: the binaries are for RISC-V; expected a simulated machine",
-            ));
-        };
         let rest = Request {
             threads: Vec::new(),
             ..request.clone()
         };
         let mut setup = Setup::new("peers", &rest)?;
-        setup.machines = machines(request, machine)?;
+        if let World::Simulated(machine) = &request.world {
+            setup.machines = machines(request, machine)?;
+        }
+        let is_host = setup.machines.is_host();
         let set = &request.settings;
-        let folder = set.text("folder").unwrap_or("target/guests").to_owned();
+        if let Some(key) = SIMULATED
+            .iter()
+            .find(|key| is_host && set.text(key).is_some())
+        {
+            return Err(bad_input(format!(
+                "--set {key}: it applies only to simulated machines; expected --on PRESET with it"
+            )));
+        }
+        let default = if is_host {
+            "target/guests-native"
+        } else {
+            "target/guests"
+        };
+        let folder = set.text("folder").unwrap_or(default).to_owned();
         if !std::path::Path::new(&folder).is_dir() {
             return Err(bad_input(format!(
-                "--set folder={folder}: no such folder; expected the folder that ci/guests.sh \
-                 builds"
+                "--set folder={folder}: no such folder; expected the folder that ci/guests.sh{} \
+                 builds",
+                if is_host { " --native" } else { "" }
             )));
         }
         let (peers, missing) = peers(request, &folder)?;
@@ -104,10 +120,18 @@ impl PeersConfig {
         let count = number("orders", 1, 10)?;
         setup.machines.0.iter_mut().for_each(order::resolve);
         let chips = setup.machines.0.iter();
-        let orders: Vec<_> = chips.map(|chip| order::orders(chip, count)).collect();
+        let mut orders: Vec<_> = chips.map(|chip| order::orders(chip, count)).collect();
+        // The size of each machine, in threads that run at once.
+        let mut sizes: Vec<_> = (setup.machines.0.iter())
+            .map(|chip| (chip.0.name.clone(), chip.hardware_threads()))
+            .collect();
+        if is_host {
+            orders.push(vec![order::PLAIN]);
+            sizes.push(("this host".into(), Topology::detect().usable().len()));
+        }
         let config = Self {
-            threads: (setup.machines.0.iter())
-                .map(|chip| threads(request, chip))
+            threads: (sizes.iter())
+                .map(|(name, cores)| threads(request, name, *cores))
                 .collect::<Result<_, _>>()?,
             programs: programs(request)?,
             orders,
@@ -121,7 +145,10 @@ impl PeersConfig {
                 .to_owned(),
             steady: number("steady", 6, 30)? as usize,
             gaps: number("gaps", 2, 5)? as usize,
-            limit_ms: number("limit", 40, 4_000)?,
+            limit_ms: match is_host {
+                true => number("limit", 20_000, 20_000)?,
+                false => number("limit", 40, 4_000)?,
+            },
             setup,
         };
         let machines = config.threads.iter().zip(&config.orders);
@@ -240,8 +267,7 @@ fn machines(request: &Request, asked: &Config) -> anyhow::Result<Machines> {
 }
 
 /// The numbers of threads on a machine.
-fn threads(request: &Request, chip: &Chip) -> anyhow::Result<Vec<usize>> {
-    let cores = chip.hardware_threads();
+fn threads(request: &Request, machine: &str, cores: usize) -> anyhow::Result<Vec<usize>> {
     let most = cores + cores / 2;
     let mut counts: Vec<usize> = match request.threads.is_empty() {
         false => request.threads.iter().map(|count| count.get()).collect(),
@@ -260,8 +286,7 @@ fn threads(request: &Request, chip: &Chip) -> anyhow::Result<Vec<usize>> {
     match counts.is_empty() {
         false => Ok(counts),
         true => Err(bad_input(format!(
-            "--threads: {} has {cores} cores; expected 1 to {most}",
-            chip.0.name
+            "--threads: {machine} has {cores} cores; expected 1 to {most}"
         ))),
     }
 }

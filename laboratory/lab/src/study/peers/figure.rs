@@ -38,8 +38,8 @@ pub(super) fn figure(config: &PeersConfig, cells: &Cells<'_>) -> Figure {
         part: String::new(),
         message: message(config, cells),
         note: format!(
-            "Speedup over one thread without a runtime, geometric mean over programs (simulated, seed {})",
-            config.setup.seed
+            "Speedup over one thread without a runtime, geometric mean over programs ({}, seed {})",
+            config.setup.world, config.setup.seed
         ),
         panels: panels.collect(),
     }

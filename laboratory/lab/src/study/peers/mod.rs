@@ -19,7 +19,7 @@ mod verdict;
 
 use super::Study;
 use super::settings::{Key, keys};
-use super::trial::{Answer, Inquiry, Results, Setup, Text, Trials};
+use super::trial::{Answer, Inquiry, RUNS, Results, SECONDS, Setup, Text, Trials};
 use case::PeersCase;
 use cells::Cells;
 use config::PeersConfig;
@@ -43,7 +43,9 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 /// The settings of this study.
 const KEYS: &[Key] = keys![
     "folder"
-        "the folder with the binaries, which ci/guests.sh builds [target/guests]",
+        "the folder with the binaries, which ci/guests.sh builds [target/guests; with --on native: \
+         target/guests-native, which ci/guests.sh --native builds]",
+
     "root"
         "the folder with the libraries of dynamically linked binaries [/usr/riscv64-linux-gnu]",
     "on"
@@ -63,14 +65,17 @@ const KEYS: &[Key] = keys![
     "gaps" [0, 4_000]
         "number of calls after 1 ms without work [2; --full: 5]",
     "limit" [1, 100_000]
-        "simulated ms after which a run counts as failed [40; --full: 4,000]",
+        "ms after which a run counts as failed; simulated ms on a simulated machine [40; --full: 4,000; \
+         with --on native: 20,000]",
+    .. RUNS, SECONDS
 ];
 
 const TEXT: Text = Text {
     title: "Peers",
     lead: "Programs of a few lines, each built with manycore and with other runtimes for parallel loops and \
            fork-join, run as ordinary RISC-V Linux binaries on simulated machines. All runtimes are thus \
-           compared by their own code, on machines of many cores.",
+           compared by their own code, on machines of many cores. With `--on native`, the same programs \
+           run on this host.",
     how: &[
         "A binary makes ten first calls, then the calls of the steady state, and then calls \
          before which the caller sleeps for 1 ms. It measures each call with its own clock and \
@@ -92,7 +97,8 @@ const TEXT: Text = Text {
          cell (a program on a machine with a number of threads) is the median over its orders. An \
          order is one seed of the machine's perturbation. The ratio of two runtimes is the \
          geometric mean of their ratios under each seed. Its 95% interval comes from Student's t \
-         distribution for the mean of the logarithms. With one order there is no interval. Since \
+         distribution for the mean of the logarithms. With one order there is no interval. On this \
+         host each round runs all cells once, and a round takes the place of an order. Since \
          medians hide rare slow calls, a table lists the cells in which the mean of all calls is \
          more than 1.25 times their median.",
     ],

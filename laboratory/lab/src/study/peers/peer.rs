@@ -8,7 +8,7 @@ pub(super) struct Peer {
     /// The name of the binary in the folder of all binaries.
     file: &'static str,
     /// Variables of the program's environment.
-    pub(super) environment: &'static [&'static str],
+    pub(super) environment: &'static [(&'static str, &'static str)],
     /// A library in the same folder that is loaded before all others.
     preload: Option<&'static str>,
     pub(super) libraries: Libraries,
@@ -42,7 +42,7 @@ impl Peer {
     }
 
     /// A variant of the same binary. The environment changes how its loops run.
-    const fn with(self, environment: &'static [&'static str]) -> Self {
+    const fn with(self, environment: &'static [(&'static str, &'static str)]) -> Self {
         Self {
             environment,
             varies_loops: true,
@@ -101,6 +101,9 @@ pub(super) const TEAMS: [&str; 3] = ["region", "barrier", "reduction"];
 /// The peer that some tables compare with by name.
 pub(super) const RAYON: &str = "rayon";
 
+/// Loops that threads claim in blocks of four iterations.
+const DYNAMIC: (&str, &str) = ("OMP_SCHEDULE", "dynamic,4");
+
 /// All runtimes, in the order of the tables.
 pub(super) const PEERS: [Peer; 15] = [
     Peer::new(SERIAL, "serial"),
@@ -117,12 +120,12 @@ pub(super) const PEERS: [Peer; 15] = [
     Peer::new("paralight", "paralight"),
     Peer::new("orx", "orx"),
     Peer::new("gomp-static", "openmp"),
-    Peer::new("gomp-dynamic", "openmp").with(&["OMP_SCHEDULE=dynamic,4"]),
-    Peer::new("gomp-active", "openmp").with(&["OMP_WAIT_POLICY=active"]),
+    Peer::new("gomp-dynamic", "openmp").with(&[DYNAMIC]),
+    Peer::new("gomp-active", "openmp").with(&[("OMP_WAIT_POLICY", "active")]),
     Peer::new("libomp", "libomp").in_sysroot(),
     Peer::new("libomp-dynamic", "libomp")
         .in_sysroot()
-        .with(&["OMP_SCHEDULE=dynamic,4"]),
+        .with(&[DYNAMIC]),
     Peer::new("tbb", "tbb").in_sysroot(),
 ];
 

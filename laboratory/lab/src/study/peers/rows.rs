@@ -23,8 +23,8 @@ columns! {
         peer: String = peer.to_owned(),
         /// The time between two calls.
         gap: &'static str = gap.name(),
-        /// The number of runs that succeeded.
-        orders: usize = cells.orders(place, peer),
+        /// The number of runs that succeeded: one in each order, or natively one in each round.
+        orders: usize = cells.successes(place, peer),
         /// The sum of the first ten calls, which have no gap between them.
         first_ten_us: Option<f64> = (gap == Gap::Hot)
             .then(|| cells.first(place, peer).map(rounded))

@@ -10,13 +10,14 @@ mod core;
 mod kernel;
 mod run;
 mod seats;
+mod threads;
 mod warm;
 
 pub use self::core::{Answer, Core};
 pub use crate::engine::Before;
 pub use crate::memory::{Operation, Rmw, Width};
-pub use kernel::GuestThread;
 pub use run::{Guest, State};
+pub use threads::GuestThread;
 pub use warm::Warmth;
 
 pub use crate::broadcast::{Delivery, Filter, MatchOperation, Message};

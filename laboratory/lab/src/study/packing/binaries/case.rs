@@ -1,7 +1,7 @@
 //! One run of a compiled program, and all that decides its result.
 
-use super::spawn::{Ended, Run};
 use super::way::Way;
+use crate::study::spawn::{Ended, Run};
 use crate::study::trial::{Machines, Trial};
 use manycore::topology::Topology;
 use regex_lite::Regex;
@@ -99,6 +99,7 @@ impl Trial for BinaryCase {
         variables.push(("OMP_NUM_THREADS", threads.to_string()));
         let ended = Run {
             program: &self.program,
+            arguments: &[],
             variables: &variables,
             cpus,
             limit: Duration::from_secs(self.limit),

@@ -2,7 +2,6 @@
 
 mod answer;
 mod case;
-mod spawn;
 mod way;
 
 use super::config::cores;

@@ -4,29 +4,31 @@ use anyhow::Context;
 use std::path::Path;
 use std::time::Duration;
 
-pub(super) struct Run<'a> {
-    pub(super) program: &'a Path,
-    pub(super) variables: &'a [(&'static str, String)],
+pub(in crate::study) struct Run<'a> {
+    pub(in crate::study) program: &'a Path,
+    pub(in crate::study) arguments: &'a [String],
+    pub(in crate::study) variables: &'a [(&'static str, String)],
     /// The CPUs that the program may use.
-    pub(super) cpus: &'a [usize],
-    pub(super) limit: Duration,
+    pub(in crate::study) cpus: &'a [usize],
+    pub(in crate::study) limit: Duration,
 }
 
-pub(super) struct Ended {
-    pub(super) seconds: f64,
+pub(in crate::study) struct Ended {
+    pub(in crate::study) seconds: f64,
     /// Processor time of all threads of the program, in seconds: in user mode, and in the kernel.
-    pub(super) user: f64,
-    pub(super) system: f64,
+    pub(in crate::study) user: f64,
+    pub(in crate::study) system: f64,
     /// The text that the program wrote to both streams.
-    pub(super) output: String,
+    pub(in crate::study) output: String,
     /// Whether the program's exit status is 0.
-    pub(super) succeeded: bool,
-    pub(super) timed_out: bool,
+    pub(in crate::study) succeeded: bool,
+    pub(in crate::study) timed_out: bool,
 }
 
 /// Variables of the user's environment that would change how a program runs.
-const OURS_TO_SET: [&str; 8] = [
+const OURS_TO_SET: [&str; 9] = [
     "OMP_NUM_THREADS",
+    "OMP_SCHEDULE",
     "OMP_WAIT_POLICY",
     "OMP_PROC_BIND",
     "OMP_PLACES",
@@ -38,7 +40,7 @@ const OURS_TO_SET: [&str; 8] = [
 
 impl Run<'_> {
     #[cfg(target_os = "linux")]
-    pub(super) fn to_its_end(&self) -> anyhow::Result<Ended> {
+    pub(in crate::study) fn to_its_end(&self) -> anyhow::Result<Ended> {
         use std::io::{Read, Seek};
         use std::os::unix::process::{CommandExt, ExitStatusExt};
         use std::process::{Command, ExitStatus, Stdio};
@@ -49,6 +51,7 @@ impl Run<'_> {
         let mask = mask(self.cpus);
         let mut command = Command::new(self.program);
         command
+            .args(self.arguments)
             .stdin(Stdio::null())
             .stdout(written.try_clone()?)
             .stderr(written.try_clone()?)
@@ -117,7 +120,7 @@ impl Run<'_> {
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn to_its_end(&self) -> anyhow::Result<Ended> {
+    pub(in crate::study) fn to_its_end(&self) -> anyhow::Result<Ended> {
         anyhow::bail!("compiled programs run only on Linux")
     }
 }
