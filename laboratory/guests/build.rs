@@ -30,6 +30,12 @@ mod openmp {
                 let folder = llvm(&sysroot);
                 build.include(folder.join("lib/clang/19/include"));
                 println!("cargo::rustc-link-search=native={}/lib", folder.display());
+            } else {
+                // clang's own files are in lib/clang/VERSION.
+                let own = told(&build, "-print-resource-dir");
+                let folder = Path::new(&own).ancestors().nth(2);
+                let folder = folder.expect("a folder in lib/clang");
+                println!("cargo::rustc-link-search=native={}", folder.display());
             }
             "omp"
         } else {
@@ -42,18 +48,23 @@ mod openmp {
             return;
         }
         // The folder of the compiler's libraries.
-        let mut command = build.get_compiler().to_command();
-        let output = command.arg("-print-file-name=libgomp.a").output();
-        let output = output.expect("the compiler runs");
-        let path = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let path = told(&build, "-print-file-name=libgomp.a");
         match Path::new(&path)
             .parent()
             .filter(|folder| folder.is_absolute())
         {
             Some(folder) => println!("cargo::rustc-link-search=native={}", folder.display()),
-            None => panic!("{command:?} has no libgomp.a"),
+            None => panic!("the compiler has no libgomp.a"),
         }
         println!("cargo::rustc-link-lib=static=gomp");
+    }
+
+    /// The compiler's answer to a question.
+    fn told(build: &cc::Build, question: &str) -> String {
+        let mut command = build.get_compiler().to_command();
+        let output = command.arg(question).output();
+        let output = output.expect("the compiler runs");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     /// The folder of LLVM's release that `ci/guests.sh` installs.
