@@ -72,6 +72,7 @@ export! {
     }
 
     pub(super) fn omp_test_lock(lock: *mut WordLock) -> c_int {
+        crate::carry::ask();
         c_int::from(word(lock).try_lock(&context().carried))
     }
 
@@ -107,6 +108,7 @@ export! {
     }
 
     pub(super) fn omp_test_nest_lock(lock: *mut *mut NestLock) -> c_int {
+        crate::carry::ask();
         let (context, lock) = (context(), nest(lock));
         let task = context.seat.task.get();
         if let Some(count) = lock.again(task) {

@@ -88,6 +88,7 @@ mod pins;
 mod policy;
 mod preempt;
 mod priority;
+mod questions;
 mod rank;
 mod registry;
 mod restart;
@@ -108,6 +109,7 @@ mod yields;
 pub(crate) use crate::system::next::is_preloaded;
 pub(crate) use carrier::{become_rank, claim};
 pub(crate) use parked::SecondStack;
+pub(crate) use questions::ask;
 
 /// The loader calls this.
 pub(crate) fn on_load() {

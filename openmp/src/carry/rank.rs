@@ -3,6 +3,7 @@
 
 use super::home::{self, Home};
 use super::ownership::{Polled, RankWord};
+use super::questions::Questions;
 use super::thread_state::State;
 use super::worker::Worker;
 use super::{registry, switch};
@@ -53,6 +54,8 @@ pub(crate) struct Rank {
     /// The number of locks that the rank holds. While the rank holds a lock, no alarm makes it leave. The number is an
     /// estimate: another rank may unlock a lock.
     pub(super) held: Cell<u32>,
+    /// How often the rank asked for the time or for a lock. Only the rank uses this.
+    pub(super) questions: Questions,
     /// The time up to which `used` counts, while the rank runs.
     pub(super) since: AtomicU64,
     /// The ticks that the rank ran in this episode before `since`.
@@ -64,7 +67,7 @@ pub(crate) struct Rank {
 }
 
 // SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `goes_home`, `was_preempted`,
-// `held`, `call`, `used` and `lost`. Only the worker that has taken `word` and the rank itself touch them, and both run
+// `held`, `questions`, `used` and `lost`. Only the worker that has taken `word` and the rank itself touch them, and both run
 // on the same kernel thread. `RankWord` passes them to the next owner by a release and an acquire. The first owner is
 // the thread that makes the rank. A leader also writes `thread_pointer` and `state` of its rank when it claims a team
 // and when a region begins. Between regions that rank waits for nothing, its word stays taken, and no worker executes
@@ -92,6 +95,7 @@ impl Rank {
             pinned: AtomicBool::new(false),
             polled: Polled::new(),
             held: Cell::new(0),
+            questions: Questions::new(),
             since: AtomicU64::new(0),
             used: Cell::new(0),
             lost: Cell::new(0),

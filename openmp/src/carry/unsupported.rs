@@ -26,6 +26,8 @@ pub(crate) fn become_rank(_context: &Context, _stack: SecondStack) {}
 
 pub(crate) fn on_load() {}
 
+pub(crate) fn ask() {}
+
 /// On these systems this library replaces no function of the C library.
 pub(crate) fn is_preloaded() -> bool {
     false

@@ -39,6 +39,7 @@ struct Ring {
   std::condition_variable changed;
   pthread_barrier_t barrier;
   pthread_spinlock_t spin;
+  omp_lock_t tried;
   std::atomic_flag flag = ATOMIC_FLAG_INIT;
   std::vector<sem_t> semaphores;
   std::vector<int> pipes;
@@ -47,6 +48,7 @@ struct Ring {
   explicit Ring(int size) : size(size), semaphores(size), pipes(2 * size) {
     pthread_barrier_init(&barrier, nullptr, size);
     pthread_spin_init(&spin, 0);
+    omp_init_lock(&tried);
     for (int i = 0; i < size; i++) {
       sem_init(&semaphores[i], 0, 0);
       if (pipe(&pipes[2 * i])) abort();
@@ -56,6 +58,7 @@ struct Ring {
     for (int file : pipes) close(file);
     for (sem_t &semaphore : semaphores) sem_destroy(&semaphore);
     pthread_barrier_destroy(&barrier);
+    omp_destroy_lock(&tried);
   }
 };
 
@@ -83,7 +86,10 @@ static void round(Ring &ring, const std::string &way, unsigned first, int me, lo
   else if (way == "thread") by_word(ring, mine, work, [](unsigned) { std::this_thread::yield(); });
   else if (way == "sleep0") by_word(ring, mine, work, [](unsigned) { pass({0, 0}); });
   else if (way == "sleep") by_word(ring, mine, work, [](unsigned) { pass({0, 20000}); });
-  else if (way == "futex") {
+  else if (way == "deadline") {
+    const double end = omp_get_wtime() + 1000;
+    by_word(ring, mine, work, [&](unsigned) { if (omp_get_wtime() > end) abort(); });
+  } else if (way == "futex") {
     by_word(ring, mine, work, [&](unsigned now) { syscall(SYS_futex, &ring.turn, FUTEX_WAIT_PRIVATE, now, nullptr); });
     syscall(SYS_futex, &ring.turn, FUTEX_WAKE_PRIVATE, INT_MAX);
   } else if (way == "condition") {
@@ -140,6 +146,10 @@ static void round(Ring &ring, const std::string &way, unsigned first, int me, lo
       while (ring.flag.test_and_set(std::memory_order_acquire));
       body();
       ring.flag.clear(std::memory_order_release);
+    } else if (way == "testlock") {
+      while (!omp_test_lock(&ring.tried));
+      body();
+      omp_unset_lock(&ring.tried);
     } else if (way == "mutex") {
       pthread_mutex_lock(&ring.mutex);
       body();
@@ -161,7 +171,8 @@ int main(int count, char **arguments) {
   const std::string asked = arguments[1];
   const long rounds = atol(arguments[2]), work = atol(arguments[3]);
   const std::vector<std::string> all = {"yield", "condition", "pause", "semaphore", "futex", "spinlock", "poll", "thread",
-    "barrier", "sleep0", "testandset", "timed", "mutex", "sleep", "pipe", "loop"};
+    "barrier", "sleep0", "testandset", "timed", "mutex", "sleep", "pipe", "loop", "deadline",
+    "testlock"};
   const std::vector<std::string> ways = asked == "mixed" ? all : std::vector<std::string>{asked};
   long right = 0, regions = 0;
   // One region with all rounds, then several regions, with barriers of OpenMP's in between.

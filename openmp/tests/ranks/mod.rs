@@ -14,6 +14,7 @@ fn waits() {
     let ways = [
         "barrier",
         "condition",
+        "deadline",
         "futex",
         "loop",
         "mixed",
@@ -26,6 +27,7 @@ fn waits() {
         "sleep0",
         "spinlock",
         "testandset",
+        "testlock",
         "thread",
         "timed",
         "yield",
