@@ -32,8 +32,8 @@ pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, R
     Ok((study, request))
 }
 
-/// Whether the study is measured once. Otherwise it is swept. A study with intervals measures orders itself, unless
-/// only a sweep can: orders that end when they decide, ratios of rows, and shards.
+/// Whether the study is measured once. Otherwise the command sweeps it. A study that has intervals of its own runs the
+/// orders within one measurement. But `--orders until:N`, `--versus` and `--shard` need a sweep.
 pub(crate) fn is_single(args: &StudyArgs) -> anyhow::Result<bool> {
     Ok(match args.orders {
         _ if !args.sweep.is_empty() => false,
@@ -45,7 +45,8 @@ pub(crate) fn is_single(args: &StudyArgs) -> anyhow::Result<bool> {
     })
 }
 
-/// Refuses a seed of the machine's perturbation beside orders, which are such seeds.
+/// With `--orders`, refuses that `--set` or `--sweep` sets the seed of the machine's perturbation (random delays): each
+/// order sets this seed itself.
 pub(crate) fn refuse_seed(args: &StudyArgs) -> anyhow::Result<()> {
     let pairs = args.set.iter().chain(&args.sweep);
     let mut keys = pairs.filter_map(|pair| pair.split('=').next());
@@ -58,7 +59,8 @@ pub(crate) fn refuse_seed(args: &StudyArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Refuses counters and timelines of several points or orders, since the names of simulations lack both.
+/// Refuses counters and timelines for several points or orders. Both list simulations by name, and a simulation's name
+/// contains neither the point nor the order.
 pub(super) fn refuse_instruments(args: &StudyArgs) -> anyhow::Result<()> {
     let asked = &args.instruments;
     let is_repeated = args.orders.is_some() || !args.sweep.is_empty();
@@ -101,8 +103,8 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
                 let (kept, latest) = (kept.display(), latest.display());
                 let _ = writeln!(text, "wrote {kept}, and a copy as {latest}");
             }
-            if let Some(told) = timeline {
-                let _ = writeln!(text, "{told}");
+            if let Some(message) = timeline {
+                let _ = writeln!(text, "{message}");
             }
             text
         }

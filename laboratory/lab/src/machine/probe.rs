@@ -1,4 +1,4 @@
-//! Programs that measure one operation, the same on this host and on a simulated machine.
+//! Programs that measure one operation. The same programs run on this host and on a simulated machine.
 
 use super::team;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -17,7 +17,7 @@ const LOOP: u64 = 2;
 /// Round trips in one sample.
 const HANDOVERS: u64 = 1_000;
 
-/// Lets all threads repeat an operation. Returns the nanoseconds of one operation, as the mean over the threads.
+/// Lets all threads repeat an operation. Returns the mean nanoseconds of one operation of a thread.
 pub(super) fn repeated<P: Platform>(
     places: &[Vec<usize>],
     operation: impl Fn(usize) + Send + Sync + 'static,
@@ -44,7 +44,7 @@ fn window<P: Platform>(mut operation: impl FnMut()) -> (f64, f64) {
     }
 }
 
-/// The nanoseconds of one operation, from each thread's operations and nanoseconds.
+/// The mean nanoseconds of one operation over all threads. `threads` has each thread's operations and nanoseconds.
 fn mean(threads: &[(f64, f64)]) -> f64 {
     let sum = |of: fn(&(f64, f64)) -> f64| threads.iter().map(of).sum::<f64>();
     sum(|thread| thread.1) / sum(|thread| thread.0)
@@ -55,7 +55,7 @@ fn mean(threads: &[(f64, f64)]) -> f64 {
 pub(super) struct Increments {
     /// The nanoseconds of one addition.
     pub(super) ns: f64,
-    /// How many additions in a row a thread does before another thread does one.
+    /// The mean number of additions that a thread does in a row before another thread's addition comes between.
     pub(super) run: f64,
 }
 
@@ -64,18 +64,18 @@ pub(super) fn increments<P: Platform>(places: &[Vec<usize>]) -> io::Result<Incre
     let word = CachePadded::new(P::AtomicU64::new(0));
     let threads = team::run_on::<P, _>(places, move |_| {
         let (mut next, mut runs) = (u64::MAX, 0);
-        let done = window::<P>(|| {
+        let measured = window::<P>(|| {
             let found = word.fetch_add(1, Ordering::Relaxed);
             runs += u64::from(found != next);
             next = found + 1;
         });
-        (done, runs)
+        (measured, runs)
     })?;
-    let done: Vec<(f64, f64)> = threads.iter().map(|thread| thread.0).collect();
-    let all: f64 = done.iter().map(|thread| thread.0).sum();
+    let windows: Vec<(f64, f64)> = threads.iter().map(|thread| thread.0).collect();
+    let all: f64 = windows.iter().map(|thread| thread.0).sum();
     let runs: u64 = threads.iter().map(|thread| thread.1).sum();
     Ok(Increments {
-        ns: mean(&done),
+        ns: mean(&windows),
         run: all / runs as f64,
     })
 }

@@ -13,7 +13,7 @@
 //!
 //! A thread that sends mail to this worker takes these steps:
 //!
-//! * S1: it pushes the mail, and makes a fence (in `Registry::send`).
+//! * S1: it pushes the mail, and makes a fence (in `Registry::tell_of_mail`).
 //! * S2: if the pool ends, it looks for the mail of absent workers in each search from then on.
 //!
 //! If L1's fence comes before S1's fence, the sender's next search sees that the worker is absent. The search also

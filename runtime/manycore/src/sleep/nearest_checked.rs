@@ -42,7 +42,7 @@ impl<P: Platform> Jobs<P> {
     }
 
     pub(super) fn push(&self, index: usize) {
-        // Release suffices, since the fence in `posted` orders the rest.
+        // Release suffices: the fence in `Nearest::posted_by` orders this store before the look for sleepers.
         self.0[index].store(1, Ordering::Release);
     }
 
@@ -165,8 +165,8 @@ fn no_jobs_are_left_to_a_worker_that_blocks() {
     loom_model(Some(1), || left_to_a_blocked_worker::<Loom>(2, 2));
 }
 
-/// With one interruption, one of the posters posts at any step of the sleeper, or the sleeper runs at any step of a
-/// poster. `ci/long.sh model` checks cases that need two of these at once.
+/// With one preemption, loom lets a poster run between any two steps of the sleeper, or the sleeper between any two
+/// steps of a poster. If `MANYCORE_SCHEDULES` is set, as in `ci/long.sh model`, the bound is two preemptions.
 #[test]
 fn two_posters_and_one_sleeper() {
     loom_model(preemptions(1), || all_jobs_run::<Loom>(2, 1, 1));
@@ -264,8 +264,8 @@ fn a_latch_and_a_job_for_the_same_sleeper() {
     assert!(caught(deaf).contains("deadlock"));
 }
 
-/// Another thread sends a job to a worker that falls asleep. Models `Registry::send`, whose queue ends its push
-/// with an exchange.
+/// Another thread sends a job to a worker that falls asleep. Models `Registry::send_to_all`, where a post to the event
+/// count makes a read-modify-write and then the fence. In the model, the push is this read-modify-write.
 fn mail_wakes_its_worker<P: Platform>() {
     let (policy, mail) = (policy::<P>(2), Jobs::none(1));
     team::<P>(2, |rank| {
@@ -285,7 +285,7 @@ fn mail_is_not_slept_through() {
     assert!(why.contains("deadlock"), "{why}");
 }
 
-/// The pool ends while its worker falls asleep. Models `Registry::terminate` and the end of `Worker::work`.
+/// The pool ends while its worker falls asleep. Models `Registry::end`, `end_if_over` and the end of `Worker::work`.
 fn the_end_wakes_a_worker<P: Platform>() {
     let (policy, end) = (policy::<P>(2), Latch::<P>::new());
     let (terminating, jobs) = (P::AtomicBool::new(false), Jobs::<P>::none(1));
@@ -312,8 +312,8 @@ fn no_worker_sleeps_through_the_end() {
     assert!(why.contains("deadlock"), "{why}");
 }
 
-/// The last look before sleep of a worker that waits until an adopted thread has run a call. An adopted thread is the
-/// program's own thread, which the pool counts as a worker.
+/// The last look of a worker before it sleeps. The worker waits until an adopted thread has run a call. An adopted
+/// thread is a thread of the program that the pool counts as a worker.
 struct LookForEnd<'a, P: Platform>(&'a P::AtomicBool);
 
 impl<P: Platform> Scan for LookForEnd<'_, P> {
@@ -334,8 +334,8 @@ impl<P: Platform> Scan for LookForEnd<'_, P> {
     }
 }
 
-/// The pool ends without its adopted thread. A worker waits until that thread has run a call, on a latch that only the
-/// call sets. Models `Registry::terminate`.
+/// The pool ends, and its adopted thread takes no part in the end. A worker waits on a latch that only a call sets, and
+/// the adopted thread has not run this call. The end must wake the worker. Models `Registry::end`.
 fn the_end_wakes_a_worker_that_waits_for_a_call<P: Platform>() {
     let (policy, call) = (policy::<P>(2), Latch::<P>::new());
     let terminating = P::AtomicBool::new(false);

@@ -6,9 +6,10 @@ use std::io;
 
 /// Stacks end at page boundaries.
 const PAGE: usize = 4096;
-/// Bytes from one colour (a depth at which fibers begin) to the next. They hold the frames that a
-/// waiting fiber touches at each switch: the frame of its first function, and a few later ones.
-/// This is an odd number of cache lines, so that the colours use all lines of a page in turn.
+/// The distance in bytes between two successive colours. A colour is a depth at which fibers begin.
+/// At each switch, a waiting fiber touches the frame of its first function and a few later frames.
+/// These frames fit into one step. A step is an odd number of cache lines, so that the colours use
+/// all lines of a page in turn.
 const STEP: usize = 5 * 64;
 /// The number of colours, which is the number of cache lines of a page.
 const COLOURS: usize = PAGE / 64;
@@ -20,11 +21,12 @@ const COLOURS: usize = PAGE / 64;
 ///
 /// # Colours
 ///
-/// A stack ends at a page boundary, and near that end a waiting fiber keeps the data that it needs
-/// to continue. A cache chooses a set by the address within the page. If all fibers began at the
-/// very end, these lines would share a few sets, and a few dozen fibers would evict each other from
-/// a cache with space for a thousand. So fibers begin at different depths, called *colours*. The
-/// `i`th stack of a pool begins five lines below the one before, modulo a page.
+/// A stack ends at a page boundary. Near that end, a waiting fiber keeps the data that it needs to
+/// continue. An L1 cache chooses a line's set by the line's address within the page. If all fibers
+/// began exactly at the end, their lines would compete for a few sets. Then a few dozen fibers
+/// would evict each other's lines, although the other sets have space. So fibers begin at different
+/// depths, called *colours*. Each new stack of a pool begins five lines deeper than the stack
+/// before, modulo a page.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -154,10 +156,10 @@ impl<P: Platform> FreeStacks<P> {
     }
 }
 
-// SAFETY: the memory belongs to a stack. By its trait this memory is writable and guarded below,
-// and nothing else refers to it. This type leaves out less than a page at the end, and `take` asked
-// for a page more than the minimum. Pages and colours are multiples of a line, which is a multiple
-// of every alignment that a stack must have.
+// SAFETY: the memory is that of `self.stack`. By the platform's rule about stacks it is writable,
+// nothing else refers to it, and the memory below it faults. This type leaves out less than a page
+// at the upper end, and `take` asked for a page more than the minimum. The base stays aligned:
+// pages and depths are multiples of a cache line, and every alignment of a stack divides a line.
 unsafe impl<P: Platform> Stack for FiberStack<P> {
     #[inline]
     fn base(&self) -> StackPointer {

@@ -7,7 +7,7 @@ pub(crate) struct EventHash(u64);
 
 impl EventHash {
     pub(crate) fn new() -> Self {
-        Self(0x243F_6A88_85A3_08D3) // pi, in hexadecimal
+        Self(0x243F_6A88_85A3_08D3) // the first 64 bits of the fraction of pi
     }
 
     #[inline(always)]

@@ -1,10 +1,10 @@
-//! Flights: lines on their way to a core that does not wait for them. They are for plain stores in a store buffer, or
-//! for a stride prefetcher.
+//! Flights: outstanding requests for lines that no core waits for. A plain store in the store buffer, or the stride
+//! prefetcher, makes such a request.
 //!
-//! Such accesses only move lines: plain data (`Platform::read`, `Platform::write`) have no simulated value. An atomic
-//! write waits until the stores before it are done. So memory stays sequentially consistent. A request without a
-//! waiting core travels, queues at the line's home (the place that serialises the line's requests) and takes effect
-//! there, like any request.
+//! These accesses change no values, since plain data (`Platform::read`, `Platform::write`) have no simulated value. An
+//! atomic write waits until the core's earlier stores are done. So memory stays sequentially consistent. Like every
+//! request, a flight travels to the line's home (the place that serialises the line's requests), queues there and takes
+//! effect there.
 //!
 //! A core that needs a line that is on its way waits until the line arrives.
 
@@ -29,22 +29,22 @@ struct Tile {
     flights: Vec<Flight>,
     streams: Vec<Stream>,
     /// The line that was read last. Another read of this line tells the prefetcher nothing new.
-    last: Option<u32>,
-    /// Cores that wait until a line lands.
+    last_read: Option<u32>,
+    /// Cores that wait until a home has served any flight of this tile.
     waiting: Vec<u32>,
     /// The number of reads so far. A stream's age is measured by this count.
-    looks: u64,
+    reads: u64,
 }
 
 #[derive(Clone)]
 struct Flight {
     request: Request,
-    /// Other cores of the tile whose stores joined the line after `request.core` had requested it.
-    also: Vec<u32>,
+    /// Other cores of the tile that have stored to the line since `request.core` requested it.
+    joined: Vec<u32>,
     /// When the core asked for the line.
     began: u64,
-    /// Set once the home has served the request: the time when the line arrives, and the place that it comes from.
-    landed: Option<(u64, Class)>,
+    /// When the line arrives at the tile, and from where. `None` until the home has served the request.
+    landing: Option<(u64, Class)>,
 }
 
 impl Flight {
@@ -54,20 +54,20 @@ impl Flight {
 
     /// Whether `core` has stored to the line.
     fn is_store_of(&self, core: u32) -> bool {
-        self.is_store() && (self.request.core == core || self.also.contains(&core))
+        self.is_store() && (self.request.core == core || self.joined.contains(&core))
     }
 
     /// Whether the line arrives after `now`.
     fn is_under_way(&self, now: u64) -> bool {
-        self.landed.is_none_or(|(at, _)| at > now)
+        self.landing.is_none_or(|(at, _)| at > now)
     }
 }
 
-/// When the last of these flights lands. The inner `None` means that a line's home has not served its request yet.
-fn last<'a>(flights: impl Iterator<Item = &'a Flight>) -> Option<Option<(u64, Class)>> {
+/// The landing of the flight that lands last. The inner `None` means that a home has not served its request yet.
+fn latest<'a>(flights: impl Iterator<Item = &'a Flight>) -> Option<Option<(u64, Class)>> {
     flights
-        .map(|flight| flight.landed)
-        .max_by_key(|landed| landed.map_or(u64::MAX, |(at, _)| at))
+        .map(|flight| flight.landing)
+        .max_by_key(|landing| landing.map_or(u64::MAX, |(at, _)| at))
 }
 
 /// Reads at a constant distance from each other, in lines.
@@ -79,13 +79,14 @@ struct Stream {
     seen: u32,
     /// The farthest line that the prefetcher has requested.
     ahead: i64,
+    /// The tile's number of reads at this stream's last read.
     used: u64,
 }
 
 /// A read at most this far from a stream's last read may belong to the stream.
 const REACH: u64 = 16;
 /// The prefetcher follows a stride that it has seen this many times in a row.
-const BELIEVED: u32 = 2;
+const CONFIDENCE: u32 = 2;
 
 impl Overlap {
     pub(super) fn new(config: &config::Config) -> Option<Self> {
@@ -100,29 +101,28 @@ impl Overlap {
     #[inline]
     pub(super) fn is_settled(&self, tile: u32, line: u32, operation: Operation) -> bool {
         let tile = &self.tiles[tile as usize];
-        tile.flights.is_empty() && (tile.last == Some(line) || !operation.reads_only())
+        tile.flights.is_empty() && (tile.last_read == Some(line) || !operation.reads_only())
     }
 }
 
 impl Tile {
-    /// When the flights land that `operation` of `core` on `line` must wait for, as [`last`] says it.
+    /// The landing of those flights that `operation` of `core` on `line` must wait for, in the form of [`latest`].
     fn blocks(&self, core: u32, line: u32, operation: Operation) -> Option<Option<(u64, Class)>> {
         let blocking = self.flights.iter().filter(|flight| {
             let same = flight.request.line == line;
             match operation {
                 Operation::TouchWrite | Operation::TouchFill => same && !flight.is_store(),
                 _ if operation.reads_only() => same,
-                // An atomic write is after the core's own stores. Those of its siblings may still be on their way.
+                // An atomic write waits for all stores of its core, but for a sibling's store only to the same line.
                 _ => same || flight.is_store_of(core),
             }
         });
-        last(blocking)
+        latest(blocking)
     }
 
-    /// Adds a read of `line` to the stream that it continues. Returns the stream if the prefetcher
-    /// follows it.
-    fn learn(&mut self, line: u32, most: usize) -> Option<&mut Stream> {
-        self.looks += 1;
+    /// Adds a read of `line` to the stream that it continues. Returns the stream if the prefetcher follows it.
+    fn train(&mut self, line: u32, most: usize) -> Option<&mut Stream> {
+        self.reads += 1;
         let distance = |stream: &Stream| i64::from(line) - i64::from(stream.last);
         let near = |stream: &Stream| distance(stream).unsigned_abs() <= REACH;
         let next = |stream: &Stream| distance(stream) == stream.stride;
@@ -148,7 +148,7 @@ impl Tile {
             oldest
         });
         let stream = &mut streams[at];
-        stream.used = self.looks;
+        stream.used = self.reads;
         let stride = i64::from(line) - i64::from(stream.last);
         if stride == 0 {
             return None;
@@ -159,7 +159,7 @@ impl Tile {
             (stream.stride, stream.seen, stream.ahead) = (stride, 1, i64::from(line));
         }
         stream.last = line;
-        (stream.seen >= BELIEVED).then_some(stream)
+        (stream.seen >= CONFIDENCE).then_some(stream)
     }
 }
 
@@ -172,8 +172,7 @@ pub(super) fn activity(class: Class) -> Activity {
 }
 
 impl Engine {
-    /// Checks an access to `line` against the lines on their way. Returns `None` if the access may
-    /// continue with the caches.
+    /// Checks an access to `line` against the flights. Returns `None` if the access may continue with the caches.
     pub(super) fn meet_flights(
         &mut self,
         core: u32,
@@ -191,7 +190,7 @@ impl Engine {
         let mut flights = tile.flights.iter_mut();
         let flight = flights.find(|flight| flight.request.line == line)?;
         if !flight.is_store_of(core) {
-            flight.also.push(core);
+            flight.joined.push(core);
         }
         port.pass(Activity::L1, self.config.l1.latency);
         Some(Asked::Done(0))
@@ -221,16 +220,16 @@ impl Engine {
         let flights = || tile.flights.iter();
         let is_own = |flight: &&Flight| flight.request.core == core;
         let stores = || flights().filter(|it| it.is_store());
-        // The core waits for a line or store of its own if it has used up its part.
+        // A core that has used up its part of the places waits for a flight of its own.
         let own_stores = stores().filter(is_own).count() >= self.part(core, rules.store_buffer);
         let own_lines = flights().filter(is_own).count() >= self.part(core, rules.lines);
         let full = stores().count() >= rules.store_buffer as usize;
         if own_stores || own_lines || full || tile.flights.len() >= rules.lines as usize {
-            // In each case there is such a flight.
+            // Whichever of the four conditions holds, `wanted` has a flight.
             let wanted = flights().filter(|it| !own_stores && !own_lines || is_own(it));
             let wanted = wanted.filter(|it| !(own_stores || full && !own_lines) || it.is_store());
-            let first = wanted.min_by_key(|flight| flight.landed.map_or(u64::MAX, |(at, _)| at));
-            let first = first.and_then(|flight| flight.landed);
+            let first = wanted.min_by_key(|flight| flight.landing.map_or(u64::MAX, |(at, _)| at));
+            let first = first.and_then(|flight| flight.landing);
             return Some(self.wait_for(core, first));
         }
         self.launch(core, line, operation);
@@ -251,7 +250,7 @@ impl Engine {
         };
         let (streams, distance) = (overlap.rules.streams as usize, overlap.rules.distance);
         let of_tile = &overlap.tiles[tile as usize];
-        if streams == 0 || !operation.reads_only() || of_tile.last == Some(line) {
+        if streams == 0 || !operation.reads_only() || of_tile.last_read == Some(line) {
             return;
         }
         let (lines, part) = (overlap.rules.lines, self.part(core, overlap.rules.lines));
@@ -259,11 +258,11 @@ impl Engine {
             return;
         };
         let of_tile = &mut overlap.tiles[tile as usize];
-        of_tile.last = Some(line);
+        of_tile.last_read = Some(line);
         let own = of_tile.flights.iter().filter(|it| it.request.core == core);
         let room = part.saturating_sub(own.count());
         let room = room.min((lines as usize).saturating_sub(of_tile.flights.len()));
-        let Some(stream) = of_tile.learn(line, streams) else {
+        let Some(stream) = of_tile.train(line, streams) else {
             return;
         };
         let (at, stride) = (stream.last, stream.stride);
@@ -311,24 +310,25 @@ impl Engine {
         if let Some(overlap) = &mut self.overlap {
             overlap.tiles[tile as usize].flights.push(Flight {
                 request,
-                also: Vec::new(),
+                joined: Vec::new(),
                 began,
-                landed: None,
+                landing: None,
             });
             self.agenda.plan(at, core, Event::Flight { line });
         }
     }
 
-    /// Suspends the core until `landed`, or until any line of its tile lands. The core then repeats its access.
-    fn wait_for(&mut self, core: u32, landed: Option<(u64, Class)>) -> Asked {
+    /// Suspends the core until the time in `landing`. Without a time, suspends it until a home has served any flight of
+    /// the core's tile. The core then repeats its access.
+    fn wait_for(&mut self, core: u32, landing: Option<(u64, Class)>) -> Asked {
         let tile = self.ports[core as usize].tile;
-        self.wait_in(tile, core, landed)
+        self.wait_in(tile, core, landing)
     }
 
-    /// Like [`wait_for`](Self::wait_for), for a line of another tile.
-    fn wait_in(&mut self, tile: u32, core: u32, landed: Option<(u64, Class)>) -> Asked {
+    /// Like [`wait_for`](Self::wait_for), for a flight of `tile`, which need not be the core's tile.
+    fn wait_in(&mut self, tile: u32, core: u32, landing: Option<(u64, Class)>) -> Asked {
         let port = &mut self.ports[core as usize];
-        match landed {
+        match landing {
             Some((at, class)) => {
                 port.pass_until(activity(class), at.max(port.clock));
                 self.agenda.go_on(port);
@@ -347,7 +347,7 @@ impl Engine {
         let tile = self.ports[core as usize].tile;
         let flights = &mut self.overlap.as_mut()?.tiles[tile as usize].flights;
         let mut flights = flights.iter_mut();
-        flights.find(|flight| flight.request.line == line && flight.landed.is_none())
+        flights.find(|flight| flight.request.line == line && flight.landing.is_none())
     }
 
     /// Handles the arrival of a request without a waiting thread at its next stage.
@@ -376,7 +376,7 @@ impl Engine {
     pub(super) fn land(&mut self, request: Request, served: &Served, source: Source, at: u64) {
         let mut latency = None;
         if let Some(flight) = self.flight_of(request.core, request.line) {
-            flight.landed = Some((served.done, served.class));
+            flight.landing = Some((served.done, served.class));
             latency = flight.is_store().then(|| served.done - flight.began);
         }
         if let (Some(census), Some(latency)) = (&mut self.census, latency) {

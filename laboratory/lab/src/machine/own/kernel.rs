@@ -44,7 +44,8 @@ pub(super) fn refused_wait() -> f64 {
 pub(super) fn yield_shared(cpu: &[usize]) -> io::Result<f64> {
     let places = [cpu.to_vec(), cpu.to_vec()];
     let times = team::run_on::<Native, _>(&places, |_| yield_alone())?;
-    // Both threads make their calls at the same time, so each of the two times covers the calls of both.
+    // The threads take turns, so each of the two times covers the yields of both threads: two yields for each yield of
+    // its own. Hence the mean of the two times, divided by 2.
     Ok(times.iter().sum::<f64>() / 4.0)
 }
 
@@ -58,7 +59,8 @@ pub(super) fn spawn() -> io::Result<f64> {
     Ok(ns)
 }
 
-/// Returns the nanoseconds of a fence on all cores while another core runs a thread of the process.
+/// Returns the nanoseconds of a heavy fence while a thread of the process runs on another core. That thread first makes
+/// a heavy fence of its own, at about the same time.
 pub(super) fn heavy_fence(places: &[Vec<usize>]) -> io::Result<f64> {
     let spin = Native::duration_to_ticks(Duration::from_micros(300));
     let times = team::run_on::<Native, _>(places, move |rank| {
@@ -70,8 +72,8 @@ pub(super) fn heavy_fence(places: &[Vec<usize>]) -> io::Result<f64> {
     Ok(times[0])
 }
 
-/// Runs two threads on one CPU. Returns the nanoseconds of each turn: how long a thread runs until the other thread
-/// runs.
+/// Runs two threads on one CPU. A turn is the time for which one of them runs before the other runs. Returns the
+/// nanoseconds of each turn.
 pub(super) fn slices(cpu: &[usize]) -> io::Result<Vec<f64>> {
     let places = [cpu.to_vec(), cpu.to_vec()];
     let window = Native::duration_to_ticks(Duration::from_millis(100));
@@ -89,11 +91,12 @@ pub(super) fn slices(cpu: &[usize]) -> io::Result<Vec<f64>> {
         }
         turns
     })?;
-    // A turn shorter than 0.1 ms is an interruption within a turn of the other thread.
+    // A thread that runs for less than 0.1 ms has only interrupted a turn of the other thread. That is not a turn.
     Ok(turns.concat().into_iter().filter(|&ns| ns > 1e5).collect())
 }
 
-/// Returns how long clock interrupts stop a thread, in nanoseconds: its interruptions of 0.5 to 50 us within 50 ms.
+/// Returns the nanoseconds of each interruption of this thread within 50 ms. Only interruptions of 0.5 to 50 us count,
+/// since clock interrupts take that long.
 pub(super) fn interruptions() -> Vec<f64> {
     let window = Native::duration_to_ticks(Duration::from_millis(50));
     let begin = Native::now();

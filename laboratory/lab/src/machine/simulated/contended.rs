@@ -1,5 +1,5 @@
-//! The cost of an increment for each of several threads that increment one counter, as in T. Downs, "A Concurrency Cost
-//! Hierarchy".
+//! Several threads increment one counter. The module measures how long a thread takes for an increment, as in T. Downs,
+//! "A Concurrency Cost Hierarchy".
 
 use super::buffer::{Buffer, Word};
 use super::latency::Operation;
@@ -10,8 +10,9 @@ use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
 use std::sync::Arc;
 
-/// The cycles of increments before the measurement, and the cycles of the measurement.
+/// The threads increment for this many cycles before the measurement.
 const WARM_UP: u64 = 200_000;
+/// The measurement takes this many cycles.
 const WINDOW: u64 = 1_000_000;
 
 /// Instructions of the loop around an increment: count, compare and branch.
@@ -27,12 +28,14 @@ pub(super) fn measure(
     instrument::run(Simulation::new(config), &name, || {
         // The counter does not share its cache line or its page.
         let counter = Arc::new(Buffer::new(config, 1));
-        // The last thread has started before `start`.
+        // This time is late enough that all threads are running before it.
         let start = Simulated::now() + 2 * threads as u64 * config.os.spawn + WARM_UP;
         let team: Vec<_> = (0..threads)
             .map(|core| {
                 let counter = Arc::clone(&counter);
-                spawn(core, move || hammer(counter.line(0), operation, start))
+                spawn(core, move || {
+                    count_increments(counter.line(0), operation, start)
+                })
             })
             .collect();
         let increments: u64 = team.into_iter().map(|task| task.join()).sum();
@@ -41,7 +44,7 @@ pub(super) fn measure(
 }
 
 /// Increments from `start` on. Returns the number of increments within the window.
-fn hammer(counter: &Word, operation: Operation, start: u64) -> u64 {
+fn count_increments(counter: &Word, operation: Operation, start: u64) -> u64 {
     while Simulated::now() < start {
         Simulated::compute(1_000);
     }

@@ -20,7 +20,7 @@ fn adopted<P: Platform>(threads: usize, body: impl FnOnce(Pool<P>)) {
 }
 
 /// Drops the pool on another thread, while this one runs `meanwhile`.
-fn ends_elsewhere<P: Platform>(pool: Pool<P>, meanwhile: impl Fn() + Sync) {
+fn drop_elsewhere<P: Platform>(pool: Pool<P>, meanwhile: impl Fn() + Sync) {
     let pool = Mutex::new(Some(pool));
     team::<P>(2, |rank| match rank {
         0 => meanwhile(),
@@ -31,15 +31,16 @@ fn ends_elsewhere<P: Platform>(pool: Pool<P>, meanwhile: impl Fn() + Sync) {
     });
 }
 
-/// The adopted thread posts a job, and blocks until the job has run. Meanwhile the worker may be doing anything.
+/// The adopted thread posts a job, and blocks until the job has run. The job may come while the worker is awake, falls
+/// asleep or sleeps.
 fn blocks_until_it_ran<P: Platform>() {
     adopted::<P>(2, |pool| {
         for _ in 0..3 {
             dawdle::<P>();
-            let ran = Arc::new(Meeting::<P>::of(2));
-            let met = Arc::clone(&ran);
-            pool.spawn(move || met.attend());
-            ran.attend();
+            let meeting = Arc::new(Meeting::<P>::of(2));
+            let job = Arc::clone(&meeting);
+            pool.spawn(move || job.attend());
+            meeting.attend();
             stolen(&pool, || (), || ());
         }
     });
@@ -51,8 +52,9 @@ fn an_adopted_thread_that_never_works() {
     check(200, blocks_until_it_ran::<FencedShuttle>);
 }
 
-/// The adopted thread blocks and has mail (jobs that were sent to it), while the pool ends on another thread. No worker
-/// waits for one piece of mail. Another worker waits for the other piece, awake or asleep.
+/// The adopted thread is blocked while another thread ends the pool. Two broadcasts send the adopted thread mail (jobs
+/// for this thread). No worker waits for the first broadcast's mail. For the second broadcast's mail a worker waits,
+/// awake or asleep.
 fn mail_that_is_left<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let calls = Count::default();
@@ -61,7 +63,7 @@ fn mail_that_is_left<P: Platform>(threads: usize) {
         let registry = Arc::clone(&pool.registry);
         pool.spawn(move || _ = registry.broadcast(|_| inner.up()));
         dawdle::<P>();
-        ends_elsewhere(pool, || ());
+        drop_elsewhere(pool, || ());
         assert_eq!(calls.get(), 2 * threads as u32);
     });
 }
@@ -78,7 +80,7 @@ fn mail_for_a_blocked_thread_is_run_at_the_end() {
 fn calls_while_it_ends<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let (registry, calls) = (Arc::clone(&pool.registry), Count::default());
-        ends_elsewhere(pool, || {
+        drop_elsewhere(pool, || {
             for _ in 0..2 {
                 dawdle::<P>();
                 registry.broadcast(|_| calls.up());
@@ -113,15 +115,15 @@ fn mail_at_its_own_end<P: Platform>(threads: usize) {
 }
 
 #[test]
-fn mail_at_an_end_of_its_own_reaches_its_worker() {
+fn mail_reaches_its_worker_when_the_adopted_thread_ends_the_pool() {
     for threads in [2, 3] {
         check(300, move || mail_at_its_own_end::<Shuttle>(threads));
         check(100, move || mail_at_its_own_end::<FencedShuttle>(threads));
     }
 }
 
-/// The adopted thread ends the pool from within a scope. The end does not wait for one of the scope's jobs,
-/// which sends mail to all and waits for it.
+/// The adopted thread ends the pool from within a scope. A job of the scope sends mail to all threads and waits until
+/// they have run it. The pool's end does not wait for this job.
 fn ends_within_a_scope<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let (registry, calls) = (Arc::clone(&pool.registry), Count::default());
@@ -135,7 +137,7 @@ fn ends_within_a_scope<P: Platform>(threads: usize) {
 }
 
 #[test]
-fn who_leaves_has_read_its_mail() {
+fn a_thread_that_leaves_has_read_its_mail() {
     for threads in [2, 3] {
         check(1_000, move || ends_within_a_scope::<Shuttle>(threads));
         check(200, move || ends_within_a_scope::<FencedShuttle>(threads));

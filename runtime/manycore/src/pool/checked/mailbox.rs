@@ -16,8 +16,8 @@ enum MailMistake {
     LooksFirst,
 }
 
-/// Thread 1 ends the pool. Worker 0 sends a job to worker 2, and then searches once more, as `Registry::send` and
-/// `Worker::find_left` do. Worker 2 ends as `Worker::work` does, or stays if it does not see the end.
+/// Thread 1 ends the pool. Worker 0 sends a job to worker 2, and then searches once more, as `Registry::send_to_all`
+/// and `Worker::find_left` do. Worker 2 ends as `Worker::work` does, or stays if it does not see the end.
 fn mail_is_read<P: Platform>(mistake: Option<MailMistake>) {
     let (mailbox, events) = (Mailbox::<P>::new(), Announcements::<P>::new(1));
     let terminating = P::AtomicBool::new(false);

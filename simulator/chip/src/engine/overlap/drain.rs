@@ -1,6 +1,6 @@
 //! Fences: a core waits until stores are done.
 
-use super::{Flight, last};
+use super::{Flight, latest};
 use crate::engine::Engine;
 
 impl Engine {
@@ -13,8 +13,8 @@ impl Engine {
         let stores = overlap.tiles[port.tile as usize].flights.iter();
         let stores =
             stores.filter(|flight| flight.is_store_of(core) && flight.is_under_way(port.clock));
-        last(stores)
-            .map(|landed| self.wait_for(core, landed))
+        latest(stores)
+            .map(|landing| self.wait_for(core, landing))
             .is_some()
     }
 
@@ -30,10 +30,10 @@ impl Engine {
         };
         let tiles = (0..).zip(&overlap.tiles);
         let found = tiles
-            .filter_map(|(tile, of)| Some((tile, last(of.flights.iter().filter(is_old))?)))
-            .max_by_key(|(_, landed)| landed.map_or(u64::MAX, |(at, _)| at));
+            .filter_map(|(tile, of)| Some((tile, latest(of.flights.iter().filter(is_old))?)))
+            .max_by_key(|(_, landing)| landing.map_or(u64::MAX, |(at, _)| at));
         found
-            .map(|(tile, landed)| self.wait_in(tile, core, landed))
+            .map(|(tile, landing)| self.wait_in(tile, core, landing))
             .is_some()
     }
 }

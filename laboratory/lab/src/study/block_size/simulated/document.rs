@@ -1,16 +1,16 @@
 //! The thread pool and the ParallelFor of the document (Shuai's paper), as in its listing.
 //!
-//! Each thread has a queue behind a mutex and sleeps on a condition variable. The caller puts the loop into every
-//! queue, which wakes one thread after the other. Then the caller takes part in the loop, and waits for each thread.
-//! All threads claim blocks from one counter. The counter, N and the block size are variables of the caller. The
-//! threads have references to these variables, which share a cache line. A claim takes this line away from every thread
-//! that is about to read N. It also takes the line away from the tasks, since their sizes are on the line too.
+//! Each thread has a queue behind a mutex and sleeps on a condition variable. The caller puts the loop into one queue
+//! after the other, and each time wakes that queue's thread. Then the caller takes part in the loop, and waits for each
+//! thread. All threads claim blocks from one counter. The counter, N and the block size are variables of the caller.
+//! The threads have references to these variables, which share a cache line. A claim takes this line away from every
+//! thread that is about to read N. The tasks read their sizes from the same line, so a claim delays them too.
 
 use crate::threads::start_ranks;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::sync::Arc;
 
-/// Instructions to call a `std::function` and to set up the task's loops, with a division.
+/// Instructions to call a `std::function` and to set up the task's loops. The set-up contains a division.
 const CALL: u64 = 30;
 /// Instructions to move a `std::function` into or out of a queue.
 const MOVE: u64 = 100;
