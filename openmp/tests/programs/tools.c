@@ -8,8 +8,7 @@
 
 static long *blocks[64];
 
-// A debugger stops here.
-__attribute__((noinline)) static unsigned inside(int rank, int round) {
+__attribute__((noinline)) static unsigned compute(int rank, int round) {
     unsigned x = rank + 1;
     for (int i = 0; i < 40000 + 20000 * ((rank + round) % 3); i++) {
         x ^= x << 13;
@@ -20,9 +19,11 @@ __attribute__((noinline)) static unsigned inside(int rank, int round) {
     return x;
 }
 
-__attribute__((noinline)) static void lose(void) {
-    for (int i = 0; i < 100; i++)
+// One rank calls this once, when all have met often. A debugger stops here.
+__attribute__((noinline)) static void halfway(int leaks) {
+    for (int i = 0; i < 100 * leaks; i++)
         memset((void *volatile){malloc(1000)}, 1, 1000);
+    __asm__ volatile("" ::: "memory");
 }
 
 int main(int count, char **arguments) {
@@ -36,12 +37,12 @@ int main(int count, char **arguments) {
                 blocks[rank] = malloc(500 * sizeof(long));
                 for (int at = 0; at < 500; at++)
                     blocks[rank][at] = rank * 1000 + at;
-                const unsigned before = inside(rank, round);
+                const unsigned before = compute(rank, round);
 #pragma omp barrier
                 const int other = (rank + 1) % ranks;
                 for (int at = 0; at < 500; at++)
                     wrong += blocks[other][at] != other * 1000 + at;
-                wrong += inside(rank, round) != before;
+                wrong += compute(rank, round) != before;
                 free(blocks[other]);
 #pragma omp barrier
             }
@@ -54,8 +55,8 @@ int main(int count, char **arguments) {
                     free(text);
                 }
             }
-            if (leaks && round == 30 && rank == ranks - 1)
-                lose();
+            if (round == 30 && rank == ranks - 1)
+                halfway(leaks);
         }
     }
     puts(wrong ? "WRONG" : "right");

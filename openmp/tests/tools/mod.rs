@@ -10,39 +10,61 @@ const SCRIPT: &str = "packaging/libgomp-manycore.so-gdb.py";
 /// Numbers of ranks: one for threads, two for carried ranks.
 fn sizes() -> [usize; 3] {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    [cores.clamp(2, 64), (cores + 1).min(64), (2 * cores + 3).min(64)]
+    [
+        cores.clamp(2, 64),
+        (cores + 1).min(64),
+        (2 * cores + 3).min(64),
+    ]
 }
 
-/// A program without a fault ends without a report, and a leak of the program's is reported.
+/// A compiler, its flags for a sanitizer, and whether that reports memory that is lost. The library is preloaded before a
+/// sanitizer's; a static AddressSanitizer allows that.
+const SANITIZERS: [(&str, &str, bool); 5] = [
+    ("gcc", "-fsanitize=address,leak -static-libasan", true),
+    ("gcc", "-fsanitize=address,undefined -static-libasan", true),
+    ("gcc", "-fsanitize=leak", true),
+    ("gcc", "-fsanitize=undefined", false),
+    ("clang", "-fsanitize=address,undefined", true),
+];
+
+/// A program without a fault ends without a report, and memory that a rank loses is reported.
 #[test]
 fn sanitizers() {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
-    let folder = tempfile("sanitizers");
-    // The preloaded library is loaded before the sanitizer's. A static AddressSanitizer allows that.
-    for (compiler, flags, finds_leaks) in [
-        ("gcc", &["-fsanitize=address,leak", "-static-libasan"][..], true),
-        ("gcc", &["-fsanitize=address,undefined", "-static-libasan"], true),
-        ("gcc", &["-fsanitize=leak", "-static-liblsan"], true),
-        ("gcc", &["-fsanitize=undefined"], false),
-        ("clang", &["-fsanitize=address,undefined"], true),
-    ] {
-        let name = format!("{compiler}{}", flags[0]);
-        let program = folder.join(&name);
-        let flags = [flags, &["-g", "-fno-sanitize-recover=all"]].concat();
+    for (compiler, flags, finds_leaks) in SANITIZERS {
+        let name = format!("{compiler} {flags}");
+        let program = tempfile("sanitizers").join(name.replace(' ', ""));
+        let flags: Vec<&str> = flags
+            .split(' ')
+            .chain(["-g", "-fno-sanitize-recover=all"])
+            .collect();
         if compile_by(compiler, &flags, &source("tools.c"), &program).is_none() {
-            eprintln!("SKIPPED: {name}: {compiler} cannot build for this sanitizer");
+            eprintln!("SKIPPED: {name}: not installed");
+            continue;
+        }
+        let is_clean = |ranks, ours| {
+            let text = text(&run_with(&program, &[], ranks, &[], ours));
+            (text == "right\nexit status: 0", text)
+        };
+        let is_found = |ranks, ours| {
+            let output = run_with(&program, &[Path::new("leak")], ranks, &[], ours);
+            // A stack may still have a pointer to one of the hundred blocks.
+            let is_reported = text(&output).contains("byte(s) leaked in ");
+            (is_reported && !output.status.success(), text(&output))
+        };
+        // LeakSanitizer needs `ptrace`.
+        if !is_clean(2, false).0 || finds_leaks && !is_found(2, false).0 {
+            eprintln!("SKIPPED: {name}: does not work here");
             continue;
         }
         for ranks in sizes() {
-            let ours = text(&run_with(&program, &[], ranks, &[], true));
-            assert_eq!(ours, "right\nexit status: 0", "{name}, {ranks} ranks");
+            let (is_right, text) = is_clean(ranks, true);
+            assert!(is_right, "{name}, {ranks} ranks: {text}");
             if finds_leaks {
-                let ours = run_with(&program, &[Path::new("leak")], ranks, &[], true);
-                let text = text(&ours);
-                let is_found = text.contains("100000 byte(s)") && ours.status.code() != Some(0);
-                assert!(is_found, "{name}, {ranks} ranks: {text}");
+                let (is_right, text) = is_found(ranks, true);
+                assert!(is_right, "{name}, {ranks} ranks: {text}");
             }
         }
     }
@@ -68,7 +90,7 @@ fn debugger() {
             let case = format!("{}, {ranks} ranks", library.display());
             let shown = debug(&library, &program, ranks);
             for part in [
-                "#0  inside (rank=",
+                "#0  halfway (leaks=",
                 "#1  ",
                 " in main._omp_fn",
                 "SIG64         No\tNo\tYes",
@@ -115,7 +137,7 @@ fn debug(library: &Path, program: &Path, ranks: usize) -> String {
         &format!("set environment OMP_NUM_THREADS {ranks}"),
         // A shell would be preloaded too.
         "set startup-with-shell off",
-        "break inside if round == 20",
+        "break halfway",
         "run",
         "backtrace",
         "info signals SIG64",
