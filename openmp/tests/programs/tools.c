@@ -29,7 +29,7 @@ __attribute__((noinline)) static void halfway(int leaks) {
 int main(int count, char **arguments) {
     const int leaks = count > 1 && !strcmp(arguments[1], "leak");
     int wrong = 0;
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 24; round++) {
 #pragma omp parallel reduction(+ : wrong)
         {
             const int rank = omp_get_thread_num(), ranks = omp_get_num_threads();
@@ -55,7 +55,7 @@ int main(int count, char **arguments) {
                     free(text);
                 }
             }
-            if (round == 30 && rank == ranks - 1)
+            if (round == 12 && rank == ranks - 1)
                 halfway(leaks);
         }
     }
