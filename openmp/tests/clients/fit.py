@@ -156,6 +156,7 @@ def mkl():
     package = ctypes.CDLL(glob.glob(f"{sys.prefix}/lib/libmkl_rt.so*")[0], ctypes.RTLD_GLOBAL)
     at = lambda array: array.ctypes.data_as(ctypes.c_void_p)
     rows, n, one, zero = 101, 400, ctypes.c_double(1), ctypes.c_double(0)
+    letters = ctypes.c_char(b"N"), ctypes.c_char(b"U")
     a, b = rng.normal(size=(n, n)), rng.normal(size=(n, n))
 
     def work(part):
@@ -166,9 +167,9 @@ def mkl():
             left, right = a.copy(), b.copy()
             package.LAPACKE_dgesv(rows, n, n, at(left), n, at(pivots), at(right), n)
             symmetric = a + a.T
-            package.LAPACKE_dsyevd(rows, b"N", b"U", n, at(symmetric), n, at(values))
+            package.LAPACKE_dsyevd(rows, *letters, n, at(symmetric), n, at(values))
         # The last digits depend on how the work is divided.
-        return numpy.concatenate([c.ravel(), right.ravel(), values]).round(5) + 0.0
+        return numpy.array([abs(c).sum(), abs(right).sum(), *values[::40]]).round(3) + 0.0
 
     return work
 

@@ -5,14 +5,14 @@ library(data.table)
 setDTthreads(as.integer(Sys.getenv("OMP_NUM_THREADS")), throttle = 1L)
 set.seed(1)
 count <- 300000L
-all <- data.table(key = sample(3000L, count, TRUE), other = sample(40L, count, TRUE), x = round(runif(count), 6))
+all <- data.table(group = sample(3000L, count, TRUE), other = sample(40L, count, TRUE), x = round(runif(count), 6))
 file <- tempfile()
 
 work <- function(part) {
     rows <- all[seq_len(count %/% part)]
-    groups <- rows[, .(sum = sum(x), most = max(x), times = .N), by = .(key, other)]
-    joined <- groups[rows, on = .(key, other)]
-    setorder(joined, -x, key, other)
+    groups <- rows[, .(sum = sum(x), most = max(x), times = .N), by = .(group, other)]
+    joined <- groups[rows, on = .(group, other)]
+    setorder(joined, -x, group, other)
     joined[, sum := round(sum, 6)]
     fwrite(joined, file)
 }
