@@ -96,8 +96,11 @@ library() {
     cp openmp/README.md "$stage/README.md"
 }
 
-# The newest version of glibc that a library asks for, such as 2.17.
-glibc() { readelf --version-info --wide "$1" | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// | sort -uV | tail -1; }
+# The newest version of glibc that a library asks for, such as 2.17. `libgomp.so.1` also defines such versions.
+glibc() {
+    readelf --version-info --wide "$1" | sed -n '/^Version needs/,/^$/p' | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// |
+        sort -uV | tail -1
+}
 
 tarball() {
     local name=manycore-openmp-$version-x86_64-linux
