@@ -1,7 +1,7 @@
 """The clients of ci/clients.py: packages of Python's, and programs with their inputs, which are made here.
 
-A client has `missing`, which says why it cannot run here, or None; `command`; and `read`, which gives a run's result and, if the client
-tells it, its time.
+A client has `missing`, which says why it cannot run here, or None; `command`; `limits_itself`, whether it takes no more threads than there
+are cores; and `read`, which gives a run's result and, if the client tells it, its time.
 """
 
 import hashlib
@@ -12,29 +12,48 @@ import subprocess
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIT = os.path.join(HERE, "openmp/tests/clients/fit.py")
-OPENBLAS = os.path.join(HERE, "openmp/tests/packages/openblas.c")
-PYTHON = ["kmeans", "boosting", "lightgbm", "xgboost", "faiss", "numba", "pykdtree", "finufft", "implicit", "networkit", "pyscf"]
+TABLE = os.path.join(HERE, "openmp/tests/clients/table.R")
+PACKAGES = os.path.join(HERE, "openmp/tests/packages")
+PYTHON = ["kmeans", "boosting", "lightgbm", "xgboost", "faiss", "numba", "pykdtree", "finufft", "implicit", "networkit", "pyscf", "mkl"]
 
 
-class Fit:
-    """A client that is a package of Python's. It tells its result's hash and its time."""
+GROMPP = f"grompp -f {PACKAGES}/gromacs.mdp -c box.gro -p topol.top -o run.tpr -maxwarn 2"
 
-    def __init__(self, python, name):
-        self.command = [python, FIT, name]
-        module = {"kmeans": "sklearn", "boosting": "sklearn"}.get(name, name)
-        self.missing = None
-        # It is not loaded, which takes seconds for some.
-        look = f"import importlib.util as util, sys; sys.exit(util.find_spec('{module}') is None)"
-        if subprocess.run([python, "-c", look], capture_output=True).returncode:
-            self.missing = f"no {module} in {python}"
+
+class Script:
+    """A client that is a script over a package. It tells its result's hash and its time."""
+
+    def __init__(self, command, missing=None, limits_itself=False):
+        self.command, self.missing, self.limits_itself = command, missing, limits_itself
 
     def read(self, output):
         result, seconds = output.decode().split()[-2:]
         return result, float(seconds)
 
 
+def fit(python, name):
+    """A package of Python's."""
+    module = {"kmeans": "sklearn", "boosting": "sklearn"}.get(name, name)
+    # It is not loaded, which takes seconds for some. MKL's package has no module.
+    look = f"import importlib.util as util, sys; sys.exit(util.find_spec('{module}') is None)"
+    if name == "mkl":
+        look = "from importlib.metadata import version; version('mkl')"
+    missing = subprocess.run([python, "-c", look], capture_output=True).returncode
+    return Script([python, FIT, name], f"no {module} in {python}" if missing else None)
+
+
+def datatable():
+    """R's package. It uses at most one thread for each core, whatever it is told."""
+    look = "quit(status = !requireNamespace('data.table', quietly = TRUE))"
+    if not shutil.which("Rscript") or subprocess.run(["Rscript", "-e", look], capture_output=True).returncode:
+        return without("data.table in R", "r-cran-data.table")
+    return Script(["Rscript", TABLE], limits_itself=True)
+
+
 class Program:
     """A client that is a program: its time is that of the process. Its result is what it writes, or the lines of that which `keep` gives."""
+
+    limits_itself = False
 
     def __init__(self, command, file=None, missing=None, keep=None):
         self.command, self.file, self.missing, self.keep = command, file, missing, keep
@@ -90,7 +109,7 @@ def kalign(folder):
 def openblas(folder):
     program = os.path.join(folder, "openblas")
     headers = "-I/usr/include/x86_64-linux-gnu/openblas-openmp"
-    done = subprocess.run(["gcc", "-O2", headers, "-o", program, OPENBLAS, "-lopenblas", "-lm"], capture_output=True)
+    done = subprocess.run(["gcc", "-O2", headers, "-o", program, f"{PACKAGES}/openblas.c", "-lopenblas", "-lm"], capture_output=True)
     if done.returncode:
         return Program([], missing="no OpenBLAS to link with (apt-get install libopenblas-openmp-dev)")
     return Program([program])
@@ -139,9 +158,25 @@ def mmseqs(folder):
     return Program(["sh", "-c", script], f"{result}_cluster.tsv", keep=pairs)
 
 
+def gromacs(folder):
+    """Water in a box."""
+    if not shutil.which("gmx"):
+        return without("gmx", "gromacs")
+    shutil.copy(f"{PACKAGES}/gromacs.top", f"{folder}/topol.top")
+    for words in ("solvate -cs spc216.gro -box 2.5 2.5 2.5 -o box.gro -p topol.top", GROMPP):
+        done = subprocess.run(["gmx", "-quiet", *words.split()], cwd=folder, capture_output=True)
+        if done.returncode:
+            raise SystemExit(f"clients: gmx {words}: {done.stderr.decode(errors='replace')}")
+    run = 'gmx -quiet mdrun -s run.tpr -ntmpi 1 -ntomp "$OMP_NUM_THREADS" -reprod -nb cpu -pin off -deffnm run -noconfout'
+    # The energies and their averages, to five digits: the sums depend on the number of threads.
+    energies = lambda log: b"".join(re.findall(rb"^   Energies.*?\n\n", log, re.MULTILINE | re.DOTALL))
+    return Program(["sh", "-c", f"cd {folder} && rm -f run.log run.edr run.trr run.cpt && exec {run}"], f"{folder}/run.log", keep=energies)
+
+
 def clients(python, folder):
     """All clients, by name."""
-    all = {name: (lambda name=name: Fit(python, name)) for name in PYTHON}
-    for make in (graphicsmagick, kalign, openblas, clustalo, fasttree, xtb, mmseqs):
+    all = {name: (lambda name=name: fit(python, name)) for name in PYTHON}
+    for make in (graphicsmagick, kalign, openblas, clustalo, fasttree, xtb, mmseqs, gromacs):
         all[make.__name__] = lambda make=make: make(folder)
+    all["data.table"] = datatable
     return all

@@ -8,7 +8,7 @@
 #                                        target/clients-runs.csv, so that the next call goes on, or adds passes
 #
 # Python's packages are installed from PyPI in target/clients, once. Debian's (graphicsmagick, kalign, clustalo, fasttree, xtb, mmseqs2,
-# libopenblas-openmp-dev) are used where they are installed. LIBRARY names another library than target/release/libmanycore_gomp.so.
+# libopenblas-openmp-dev, gromacs, r-cran-data.table) are used where they are installed. LIBRARY names another library than target/release/libmanycore_gomp.so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment=${CLIENTS:-target/clients}
@@ -27,6 +27,6 @@ fi
 for argument in "$@"; do
     [ "$argument" != --quick ] || quick=true
 done
-[ -n "${quick-}" ] || packages+=(xgboost-cpu numba pykdtree finufft implicit networkit pyscf)
+[ -n "${quick-}" ] || packages+=(xgboost-cpu numba pykdtree finufft implicit networkit pyscf mkl)
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${packages[@]}"
 exec python3 ci/clients.py --python "$environment/bin/python" --library "$library" "$@"

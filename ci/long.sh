@@ -4,6 +4,7 @@
 #
 #   ci/long.sh                all of them, some hours
 #   ci/long.sh miri deny      these
+#   ci/long.sh --list         their names, after a comparison with the head of this file and with the workflow
 #
 #   model      every model check; ten times the random schedules
 #   random     twenty times the random programs: the pool's on simulated machines, the chip's, and the guests'
@@ -17,8 +18,9 @@
 #   peers      every peer runs every index once
 #   programs   programs over rayon's interface, on both cores: that their results are right, and that they share
 #              (an idle machine)
-#   openmp     Debian's packages and the costs of constructs on openmp; with NPB and OMPVV, the
-#              folders of these suites, those too
+#   openmp     Debian's packages and the costs of constructs on openmp, and programs that wait, none of which takes
+#              more than 1.5 times as long as on GCC's library (an idle machine); with NPB and OMPVV, the folders of
+#              these suites, those too
 #   clients    real clients of OpenMP: results and times beside their own library's (PyPI)
 #   release    what ci/release.sh builds, installed in clean roots and removed again (root, mmdebstrap)
 #   dependents tests and times of packages that use rayon, on runtime/rayon-core
@@ -39,9 +41,20 @@ all=(
     model random ignored miri tsan fuzz doubled platforms rayon peers programs openmp clients release dependents riscv
     cuts semver page deny
 )
-# The list above is complete.
+# The list above is complete, and so is the workflow's.
 documented=$(sed -n 's/^#   \([a-z][a-z]*\)  *[^ ].*/\1/p' "$0" | tr '\n' ' ')
 [ "$documented" = "${all[*]} " ] || { echo "long: the head of this file has $documented, and the list ${all[*]}" >&2; exit 2; }
+workflow=.github/workflows/long.yml
+weekly=$(sed -n '/^        check:$/,/^    [a-z]/s/^ *- //p' $workflow | tr '\n' ' ')
+[ "$weekly" = "${all[*]} " ] || { echo "long: $workflow has $weekly, and the list of this file ${all[*]}" >&2; exit 2; }
+named=$(sed -n "s/^ *\([a-z]*\)).*/\1/p" $workflow; grep -o "matrix.check [!=]= '[a-z]*" $workflow | sed "s/.*'//")
+for check in $named; do
+    case " ${all[*]} " in
+    *" $check "*) ;;
+    *) echo "long: $workflow names $check, which is no check of ${all[*]}" >&2; exit 2 ;;
+    esac
+done
+[ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit; }
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
 last_release() { git describe --tags --abbrev=0 --match 'v*' 2>/dev/null; }
@@ -85,7 +98,7 @@ missing() {
             command -v $command >/dev/null || { echo "no $command (ci/openmp.sh names the packages)"; break; }
         done
         ;;
-    page) command -v chromium >/dev/null || echo "no chromium (apt-get install chromium)" ;;
+    page) command -v "${CHROMIUM:-chromium}" >/dev/null || echo "no ${CHROMIUM:-chromium} (apt-get install chromium)" ;;
     deny) cargo deny --version >/dev/null 2>&1 || echo "no cargo-deny (cargo install cargo-deny)" ;;
     esac
 }
@@ -126,7 +139,7 @@ run() {
         ;;
     release) ci/release.sh && ci/release.sh --try ;;
     openmp)
-        ci/openmp.sh packages && ci/openmp.sh costs && ci/openmp.sh emulated &&
+        ci/openmp.sh packages && ci/openmp.sh costs && ci/openmp.sh emulated && ci/waits.sh &&
             { [ -z "${NPB:-}" ] || ci/openmp.sh npb "$NPB"; } &&
             { [ -z "${OMPVV:-}" ] || ci/openmp.sh vv "$OMPVV" 4; }
         ;;

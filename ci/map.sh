@@ -2,11 +2,13 @@
 # The map is true: the table of crates in ARCHITECTURE.md names each crate of the workspace
 # once, with exactly the crates of the workspace that its Cargo.toml has; arrows point down
 # (a crate depends on crates below it, but for its tests, and a folder of `manycore` or of `openmp` uses
-# folders below it); and each folder or file that the map names by its path is there. Needs python3, and no network.
+# folders below it); and each folder or file that the map names by its path is there. The long checks' list, its
+# description and the workflow that runs them name the same. Needs python3, and no network.
 #
 #   ci/map.sh [FILE]        another file than ARCHITECTURE.md: to see what the check catches
 set -euo pipefail
 cd "$(dirname "$0")/.."
+ci/long.sh --list >/dev/null
 cargo metadata --no-deps --offline --format-version 1 | python3 -c '
 import json, os, re, sys
 

@@ -188,7 +188,8 @@ prepare() {
             -lopenblas -lm && ldd openblas | grep -q libopenblas
         ;;
     fftw) gcc -O2 -fopenmp -o fftw "$sources/fftw.c" -lfftw3_omp -lfftw3 -lm ;;
-    imagemagick) command -v convert-im6.q16 convert ;;
+    # Other programs are named `convert` too.
+    imagemagick) "$(command -v convert-im6.q16 || echo convert)" -version | grep ImageMagick ;;
     gromacs)
         cp "$sources/gromacs.top" topol.top
         gmx -quiet solvate -cs spc216.gro -box 2.5 2.5 2.5 -o box.gro -p topol.top &&

@@ -67,7 +67,7 @@ packaging=openmp/packaging
 
 # Builds the library, into the stage.
 library() {
-    local built=$target/release
+    local built=$target/release file
     if command -v cargo-zigbuild >/dev/null; then
         cargo zigbuild --release --quiet --package manycore-openmp --target x86_64-unknown-linux-gnu.2.17
         built=$target/x86_64-unknown-linux-gnu/release
@@ -82,6 +82,12 @@ library() {
     # gdb reads its script in a section that looks as if it were for debugging alone.
     strip --strip-debug --keep-section=.debug_gdb_scripts \
         "$stage/libgomp-manycore.so" "$stage/system/libgomp.so.1"
+    for file in "$stage/libgomp-manycore.so" "$stage/system/libgomp.so.1"; do
+        if ! readelf --sections --wide "$file" | grep -qF .debug_gdb_scripts; then
+            echo "release: $file: no script for gdb; expected a section .debug_gdb_scripts" >&2
+            exit 1
+        fi
+    done
     cp "$packaging/manycore-omp" "$packaging/manycore-omp.bash" "$packaging/libgomp-manycore.so-gdb.py" "$stage"
     cp "$packaging/libgomp-manycore.so-gdb.py" "$stage/libgomp.so.1-gdb.py"
     gzip -9n <"$packaging/manycore-omp.1" >"$stage/manycore-omp.1.gz"
@@ -90,8 +96,11 @@ library() {
     cp openmp/README.md "$stage/README.md"
 }
 
-# The newest version of glibc that a library asks for, such as 2.17.
-glibc() { readelf --version-info --wide "$1" | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// | sort -uV | tail -1; }
+# The newest version of glibc that a library asks for, such as 2.17. `libgomp.so.1` also defines such versions.
+glibc() {
+    readelf --version-info --wide "$1" | sed -n '/^Version needs/,/^$/p' | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// |
+        sort -uV | tail -1
+}
 
 tarball() {
     local name=manycore-openmp-$version-x86_64-linux

@@ -12,6 +12,7 @@ mod random;
 mod ranks;
 mod symbols;
 mod threads;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -5,10 +5,12 @@
 //! safe-path` allows that. Otherwise it prints a line about the script. Debian's package has the script
 //! `openmp/packaging/libgomp-manycore.so-gdb.py` in a folder that gdb trusts.
 
-// The entry begins with the byte 4 (a script in Python as text) and the script's name, and ends with a zero.
+// The entry begins with the byte 4 (a script in Python as text) and the script's name, and ends with a zero. Cargo has the
+// linker remove sections for debugging, which its name makes it, unless the loader maps them (`a`). `R`: a section that
+// nothing refers to would be removed too.
 #[cfg(all(not(miri), not(test)))]
 std::arch::global_asm!(
-    ".pushsection .debug_gdb_scripts, \"MS\", %progbits, 1",
+    ".pushsection .debug_gdb_scripts, \"aR\", %progbits",
     ".byte 4",
     ".ascii \"manycore-openmp\\n\"",
     ".ascii \"import gdb\\n\"",
