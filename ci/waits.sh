@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ranks=${1:-2 3 5 8} rounds=${2:-7}
-ways=${3:-barrier condition deadline futex loop mutex pause pipe poll semaphore sleep sleep0 spinlock testandset testlock thread timed yield mixed}
+ways=${3:-barrier clock condition deadline futex loop mutex pause pipe poll semaphore sleep sleep0 spinlock testandset testlock thread timed yield mixed}
 if [ -z "${LIBRARY:-}" ]; then
     cargo build --release --quiet -p manycore-openmp
     LIBRARY=${CARGO_TARGET_DIR:-$PWD/target}/release/libmanycore_gomp.so

@@ -122,5 +122,6 @@ pub(crate) fn on_load() {
     blocking::find();
     blocking_names::find();
     sleeps::find();
+    questions::find();
     yields::find();
 }

@@ -1,13 +1,19 @@
-//! A rank that asks this library again and again, for the time or for a lock, lets another rank run.
+//! A rank that asks again and again, for the time or for a lock, lets another rank run.
 //!
 //! Such a rank (a thread of a team that workers execute) may wait for another rank: until that rank writes a word, but
 //! not beyond a deadline, or until it frees a lock. A cut does not find this out ([`waits`](super::waits)), since the
 //! time is another one in each turn of the loop. So the rank leaves its worker after [`MOST`] questions, if they came
-//! so fast that the rank did little else.
+//! so fast that the rank did little else. The C library's clocks are defined here, in front of those of the C library,
+//! for programs that find this library first. The limits of [`yields`] on when a rank leaves hold here too.
+//!
+//! This library itself asks a rank's clocks only in the functions that it exports, where the rank may leave.
 
 use super::yields;
+use crate::system::export;
+use crate::system::next::{self, Next};
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
+use std::ffi::{c_int, c_void};
 use std::time::Duration;
 
 /// The questions of a rank before it lets another rank run.
@@ -42,6 +48,49 @@ impl Questions {
         let now = now();
         let took = now.saturating_sub(self.since.replace(now));
         took <= together
+    }
+}
+
+static CLOCK_GETTIME: Next = Next::new(c"clock_gettime");
+static GETTIMEOFDAY: Next = Next::new(c"gettimeofday");
+
+/// Finds the clocks of the C library.
+pub(super) fn find() {
+    for function in [&CLOCK_GETTIME, &GETTIMEOFDAY] {
+        function.find();
+    }
+}
+
+/// Reads a clock. The rank does not leave. If there is no such clock, returns -1, as the C library does.
+pub(super) fn read(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int {
+    match CLOCK_GETTIME.find() {
+        Some(function) => {
+            type Read = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
+            // SAFETY: the C library's function of this name has this type. The caller passes room for a time.
+            unsafe { std::mem::transmute::<*mut c_void, Read>(function.as_ptr())(clock, time) }
+        }
+        None => {
+            let arguments = [clock as usize, time.addr(), 0, 0, 0, 0];
+            // SAFETY: as above.
+            unsafe { next::syscall(libc::SYS_clock_gettime, arguments) as c_int }
+        }
+    }
+}
+
+export! {
+    fn clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int {
+        // Negative numbers and the numbers 2 and 3 are clocks of processor time.
+        if !matches!(clock, ..0 | 2 | 3) {
+            ask();
+        }
+        read(clock, time)
+    }
+
+    fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int {
+        ask();
+        type Read = unsafe extern "C" fn(*mut libc::timeval, *mut c_void) -> c_int;
+        // SAFETY: the C library's function of this name has this type. The program passes what it requires.
+        unsafe { std::mem::transmute::<*mut c_void, Read>(GETTIMEOFDAY.get())(time, zone) }
     }
 }
 

@@ -6,6 +6,7 @@
 // output says whether all turns came, and in their order. It depends on neither the ranks' number nor the time.
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <condition_variable>
 #include <cstdio>
@@ -89,6 +90,9 @@ static void round(Ring &ring, const std::string &way, unsigned first, int me, lo
   else if (way == "deadline") {
     const double end = omp_get_wtime() + 1000;
     by_word(ring, mine, work, [&](unsigned) { if (omp_get_wtime() > end) abort(); });
+  } else if (way == "clock") {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1000);
+    by_word(ring, mine, work, [&](unsigned) { if (std::chrono::steady_clock::now() > end) abort(); });
   } else if (way == "futex") {
     by_word(ring, mine, work, [&](unsigned now) { syscall(SYS_futex, &ring.turn, FUTEX_WAIT_PRIVATE, now, nullptr); });
     syscall(SYS_futex, &ring.turn, FUTEX_WAKE_PRIVATE, INT_MAX);
@@ -171,7 +175,7 @@ int main(int count, char **arguments) {
   const std::string asked = arguments[1];
   const long rounds = atol(arguments[2]), work = atol(arguments[3]);
   const std::vector<std::string> all = {"yield", "condition", "pause", "semaphore", "futex", "spinlock", "poll", "thread",
-    "barrier", "sleep0", "testandset", "timed", "mutex", "sleep", "pipe", "loop", "deadline",
+    "barrier", "sleep0", "testandset", "timed", "mutex", "sleep", "pipe", "loop", "deadline", "clock",
     "testlock"};
   const std::vector<std::string> ways = asked == "mixed" ? all : std::vector<std::string>{asked};
   long right = 0, regions = 0;

@@ -13,6 +13,7 @@ fn waits() {
     };
     let ways = [
         "barrier",
+        "clock",
         "condition",
         "deadline",
         "futex",
