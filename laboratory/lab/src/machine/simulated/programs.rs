@@ -24,6 +24,9 @@ by_name! {
         /// writing, which its Opteron has instead, count as this.
         MessageByCas = "message by cas",
         AnswerByCas = "message and answer by cas",
+        /// Each word of the message is copied alone, as on the paper's Niagara.
+        MessageByWords = "message by words",
+        AnswerByWords = "message and answer by words",
         /// All cores have read the line.
         SharedStore = "store to a line of all cores",
         /// Every core takes and releases one lock, again and again.
@@ -61,6 +64,14 @@ pub(super) fn published(config: &Config) -> impl Iterator<Item = Placed> {
 }
 
 impl Program {
+    fn way(self) -> Way {
+        match self {
+            Self::MessageByCas | Self::AnswerByCas => Way::ByCas,
+            Self::MessageByWords | Self::AnswerByWords => Way::ByWords,
+            _ => Way::ByLoads,
+        }
+    }
+
     fn site(self, config: &Config, place: &str) -> Option<Site> {
         match self {
             Self::SharedStore | Self::TicketLock => {
@@ -76,6 +87,14 @@ impl Program {
     }
 }
 
+/// How messages are passed.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    ByLoads,
+    ByCas,
+    ByWords,
+}
+
 impl Placed {
     /// Returns the nanoseconds of one message, message and answer, store, or acquisition with its release.
     pub(super) fn measure(&self, config: &Config) -> Result<Run<f64>, SimulationError> {
@@ -83,9 +102,8 @@ impl Placed {
         instrument::run(Simulation::new(config), &name, || {
             let cycles = match (&self.site, self.program) {
                 (Site::Pair(pair), program) => {
-                    let answers = matches!(program, Program::Answer | Program::AnswerByCas);
-                    let by_cas = matches!(program, Program::MessageByCas | Program::AnswerByCas);
-                    messages(config, pair, by_cas, answers)
+                    let answers = program.name().starts_with("message and answer");
+                    messages(config, pair, program.way(), answers)
                 }
                 (Site::Cores(cores), Program::TicketLock) => acquisitions(config, *cores),
                 (Site::Cores(cores), _) => stores(config, *cores),
@@ -105,16 +123,16 @@ const TAKEN: u64 = 2;
 const MESSAGES: u64 = 200;
 
 /// A line that holds one message. The state is part of the line, so one store stands for the copy of a message into the
-/// line.
+/// line, except by words.
 struct Mailbox {
     buffer: Buffer,
     line: usize,
-    by_cas: bool,
+    way: Way,
 }
 
 impl Mailbox {
     /// A mailbox whose line is at home at the receiver's core.
-    fn new(config: &Config, receiver: usize, by_cas: bool) -> Self {
+    fn new(config: &Config, receiver: usize, way: Way) -> Self {
         let machine = config.clone();
         let chosen = spawn(receiver, move || {
             let buffer = Buffer::new(&machine, lines_a_home(&machine));
@@ -122,26 +140,30 @@ impl Mailbox {
             (buffer, line)
         });
         let (buffer, line) = chosen.join();
-        Self {
-            buffer,
-            line,
-            by_cas,
-        }
+        Self { buffer, line, way }
     }
 
-    /// Waits until the line is in state `from`, and then puts it into state `to`.
+    /// Waits until the line is in state `from`, copies the message, and puts the line into state `to`.
     fn pass(&self, from: u64, to: u64) {
-        let word = self.buffer.line(self.line);
-        let is_there = || match self.by_cas {
-            true => word
+        let [state, message @ ..] = self.buffer.words(self.line) else {
+            return;
+        };
+        let is_there = || match self.way {
+            Way::ByCas => state
                 .compare_exchange(from, TAKEN, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok(),
-            false => word.load(Ordering::Acquire) == from,
+            Way::ByLoads | Way::ByWords => state.load(Ordering::Acquire) == from,
         };
         while !is_there() {
             Simulated::relax();
         }
-        word.store(to, Ordering::Release);
+        for word in message.iter().filter(|_| self.way == Way::ByWords) {
+            match to {
+                FULL => word.store(1, Ordering::Relaxed),
+                _ => _ = word.load(Ordering::Relaxed),
+            }
+        }
+        state.store(to, Ordering::Release);
     }
 
     fn send(&self) {
@@ -154,9 +176,9 @@ impl Mailbox {
 }
 
 /// Returns the cycles between two messages of a core, or between two messages each of which was answered.
-fn messages(config: &Config, pair: &Distance, by_cas: bool, answers: bool) -> f64 {
-    let there = Arc::new(Mailbox::new(config, pair.holder, by_cas));
-    let back = Arc::new(Mailbox::new(config, pair.requester, by_cas));
+fn messages(config: &Config, pair: &Distance, way: Way, answers: bool) -> f64 {
+    let there = Arc::new(Mailbox::new(config, pair.holder, way));
+    let back = Arc::new(Mailbox::new(config, pair.requester, way));
     let receiver = {
         let (there, back) = (Arc::clone(&there), Arc::clone(&back));
         spawn(pair.holder, move || {

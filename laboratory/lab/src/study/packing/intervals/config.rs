@@ -79,7 +79,7 @@ impl IntervalsConfig {
             threads,
             cores,
             lengths: set.numbers("lengths").unwrap_or_else(|| LENGTHS.to_vec()),
-            barriers: barriers.unwrap_or_else(|| ["default", "futex"].map(String::from).into()),
+            barriers: barriers.unwrap_or_else(|| vec!["default".into()]),
             intervals: set.number("intervals")?.unwrap_or(INTERVALS) as usize,
             orders,
             setup,

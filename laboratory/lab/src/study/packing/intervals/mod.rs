@@ -35,7 +35,7 @@ const KEYS: &[Key] = keys![
          [2,5,10,20,50,100,200,500,1000,2000,5000]",
     "barriers"
         "barriers of the threads under tp, names of study barrier, a list; tr has the first \
-         [default,futex]",
+         [default]",
     "intervals" [1, 1_000_000]
         "least number of barriers that count; a run goes on until it is steady [12]",
 ];
