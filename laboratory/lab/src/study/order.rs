@@ -74,7 +74,7 @@ pub(super) fn orders(chip: &Chip, count: u64) -> Vec<u64> {
     }
 }
 
-/// The changes to a [resolved](resolve) machine that give it an order, as for `--set`. There are none for [`PLAIN`].
+/// The changes to a [resolved](resolve) machine that give it an order, as for `--set`. Empty for [`PLAIN`].
 pub(super) fn settings(order: u64) -> Vec<String> {
     match order {
         PLAIN => Vec::new(),

@@ -54,7 +54,7 @@ pub(crate) struct SimulatedReport {
     /// Bandwidths. They are measured on machines whose cores continue while they wait for lines, and on machines with
     /// published bandwidths.
     pub(crate) bandwidths: Vec<Bandwidth>,
-    /// Programs whose times on the real machine are published.
+    /// Programs with a published time on the real machine.
     pub(crate) programs: Vec<ProgramCost>,
     pub(crate) launches: Vec<SimulatedLaunchCost>,
     pub(crate) wakes: Vec<SimulatedWakeCost>,

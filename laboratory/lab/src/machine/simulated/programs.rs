@@ -1,5 +1,5 @@
-//! Small programs whose times on real machines are published: messages between two cores, a store to a line that all
-//! cores share, and a contended lock. After David, Guerraoui, Trigonakis, SOSP'13, and their library of messages, ssmp.
+//! Small programs with published times: messages between two cores, a store to a line that all cores share, and a
+//! contended lock. After David, Guerraoui, Trigonakis, SOSP'13, and their library of messages, ssmp.
 
 use super::buffer::{Buffer, lines_a_home, mean};
 use super::distance::{self, Distance};
@@ -113,8 +113,7 @@ impl Placed {
     }
 }
 
-/// The states of a message's line: the receiver has read the message, the sender has written it, or one of both is at
-/// it.
+/// The states of a message's line: read by the receiver, written by the sender, or in use by one of both.
 const EMPTY: u64 = 0;
 const FULL: u64 = 1;
 const TAKEN: u64 = 2;
@@ -131,7 +130,7 @@ struct Mailbox {
 }
 
 impl Mailbox {
-    /// A mailbox whose line is at home at the receiver's core.
+    /// The receiver's core is the line's home.
     fn new(config: &Config, receiver: usize, way: Way) -> Self {
         let machine = config.clone();
         let chosen = spawn(receiver, move || {
@@ -175,7 +174,7 @@ impl Mailbox {
     }
 }
 
-/// Returns the cycles between two messages of a core, or between two messages each of which was answered.
+/// Returns the cycles from one message to the next. With `answers`, the sender waits for an answer to each message.
 fn messages(config: &Config, pair: &Distance, way: Way, answers: bool) -> f64 {
     let there = Arc::new(Mailbox::new(config, pair.holder, way));
     let back = Arc::new(Mailbox::new(config, pair.requester, way));

@@ -11,12 +11,12 @@ use crate::study::{Request, order};
 use serde::Serialize;
 use std::fmt;
 
-/// The ranks (threads of the program), if the machine has so many cores.
+/// The number of ranks (threads of the program) on a machine with at least as many cores.
 const THREADS: u64 = 16;
 /// Barriers that count.
 const INTERVALS: u64 = 12;
-/// The most barriers under tp that are skipped. The shortest intervals would need 200,000 for the time in which the
-/// system balances threads, and a simulation of them takes minutes. The run goes on until it is steady.
+/// The most barriers that are skipped under tp. In the time in which the system balances threads, the shortest intervals
+/// pass 200,000 barriers, which take minutes to simulate. A run goes on until it is steady.
 const SETTLING: usize = 500;
 /// The work of a rank between two barriers, in us.
 const LENGTHS: [u64; 11] = [2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];

@@ -1,6 +1,5 @@
-//! From which time between two barriers on it costs nothing to run more ranks (threads of a program) than cores, if the
-//! ranks are on a team of manycore. The question is that of the poster (`packing/mod.rs`) for one program and many
-//! lengths of its intervals.
+//! How the cost of running more ranks (threads of a program) than cores depends on the time between two barriers. This
+//! is the poster's question (`packing/mod.rs`), for a program of equal intervals.
 
 mod config;
 mod results;

@@ -1,4 +1,4 @@
-//! The time of each way divided by the time of the others, and the lengths from which on one is no worse.
+//! The ratios of the ways' times, and the lengths of intervals at which ours is fast enough.
 
 use super::super::case::PackingSample;
 use super::super::load::interval;
@@ -182,8 +182,7 @@ impl<'a> IntervalsResults<'a> {
         }
     }
 
-    /// Says for each number of cores from which length on ranks on a team are as fast as reduction, and faster than
-    /// packing.
+    /// Says for each number of cores at which lengths ranks on a team are as fast as reduction, and faster than packing.
     fn sentence(self) -> String {
         let config = self.config;
         let (ways, lengths) = (config.ways(), &config.lengths);
@@ -216,7 +215,7 @@ impl<'a> IntervalsResults<'a> {
     }
 }
 
-/// The least length from which on `holds` is true for all lengths, which ascend.
+/// The least length such that `holds` is true for it and all longer ones. The lengths ascend.
 fn from(lengths: &[u64], holds: impl Fn(u64) -> bool) -> Option<u64> {
     let all = lengths.iter().rev().copied();
     all.take_while(|&length| holds(length)).last()
