@@ -61,9 +61,15 @@ impl IntervalsConfig {
         let orders = order::requested(request.orders, Some(chip))?;
         let most = chip.cores();
         let set = &request.settings;
-        let threads = set.number("threads")?.unwrap_or(THREADS.min(most as u64)) as usize;
+        let threads = set
+            .number("threads")?
+            .unwrap_or(THREADS.min(most as u64).max(2)) as usize;
         let cores = match request.cores[..] {
-            [] => vec![threads * 3 / 4, threads - 1],
+            [] => {
+                let mut fewer = vec![(threads * 3 / 4).min(most), (threads - 1).min(most)];
+                fewer.dedup();
+                fewer
+            }
             _ => cores(request, most, 0)?,
         };
         if let Some(wrong) = cores
