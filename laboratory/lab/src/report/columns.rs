@@ -23,7 +23,7 @@ const UNITS: [(&str, &str); 14] = [
     ("count, or counts one after the other", "cores"),
     (
         "ratio",
-        "ratio ratio_ours ratio_ours_high ratio_ours_low ratio_packed ratio_packed_high ratio_packed_low ratio_serial ratio_tr regret speedup \
+        "over_ours over_ours_high over_ours_low over_tr over_tr_high over_tr_low ratio ratio_ours ratio_ours_high ratio_ours_low ratio_packed ratio_packed_high ratio_packed_low ratio_serial ratio_tr regret speedup \
          speedup_high speedup_low speedup_own",
     ),
     (
@@ -36,7 +36,10 @@ const UNITS: [(&str, &str); 14] = [
          task_cycles time time_median time_p10 time_p90 total_cycles total_p10 total_p90 user",
     ),
     ("a seed of the machine's perturbation", "order"),
-    ("us", "first_ten_us steady_us mean_us longest_us"),
+    (
+        "us",
+        "first_ten_us interval_us steady_us mean_us longest_us work_us",
+    ),
     ("cycles", "value"),
     ("percent", "margin"),
     ("GHz", "ghz"),

@@ -8,7 +8,7 @@ use super::{
 use crate::failure::bad_input;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 11] = [
+pub(crate) const STUDIES: [&dyn Study; 12] = [
     block_size::STUDY,
     models::STUDY,
     cost_inputs::STUDY,
@@ -19,6 +19,7 @@ pub(crate) const STUDIES: [&dyn Study; 11] = [
     stealing::STUDY,
     graph::STUDY,
     packing::STUDY,
+    packing::INTERVALS,
     peers::STUDY,
 ];
 

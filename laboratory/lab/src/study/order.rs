@@ -55,6 +55,9 @@ impl FromStr for Orders {
 /// The largest number of an order that a user may request.
 const MOST: u64 = 10_000;
 
+/// The most orders of a study that measures orders itself.
+const MOST_OF_STUDY: u64 = 1_000;
+
 /// The number of no order: the machine runs as it is described.
 pub(super) const PLAIN: u64 = 0;
 
@@ -69,6 +72,34 @@ pub(super) fn orders(chip: &Chip, count: u64) -> Vec<u64> {
         true => (1..=count).collect(),
         false => vec![PLAIN],
     }
+}
+
+/// The changes to a [resolved](resolve) machine that give it an order, as for `--set`. Empty for [`PLAIN`].
+pub(super) fn settings(order: u64) -> Vec<String> {
+    match order {
+        PLAIN => Vec::new(),
+        _ => vec![format!("{SEED}={order}")],
+    }
+}
+
+/// The orders that a user requests of a study, or else the machine's one order. Resolves the machine's longest delay.
+/// This host is no machine.
+pub(super) fn requested(
+    orders: Option<Orders>,
+    chip: Option<&mut Chip>,
+) -> anyhow::Result<Vec<u64>> {
+    let Some(orders) = orders else {
+        return Ok(vec![PLAIN]);
+    };
+    let chip = chip.ok_or_else(refused_here)?;
+    required(&chip.0, orders.first)?;
+    if orders.last - orders.first >= MOST_OF_STUDY {
+        return Err(bad_input(format!(
+            "--orders: more than {MOST_OF_STUDY} orders; expected fewer"
+        )));
+    }
+    resolve(chip);
+    Ok((orders.first..=orders.last).collect())
 }
 
 /// Returns the machine under an order. Returns it unchanged for [`PLAIN`], or if its `perturb` is 0.

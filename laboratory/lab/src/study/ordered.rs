@@ -65,7 +65,8 @@ impl Ordered {
     }
 
     /// Measures, and puts the sentence over all orders into the figure and the summary. The tables and the figure's
-    /// numbers come from the machine without perturbation. Returns the journals.
+    /// numbers come from the machine without perturbation. The hash of all simulations then covers the orders too.
+    /// Returns the journals.
     pub(crate) fn measure(
         &self,
         findings: &mut Findings,
@@ -93,10 +94,11 @@ impl Ordered {
                     found => found?,
                 };
                 journals.push(journal);
-                // Orders count one by one, so that the host's number of threads does not change how many orders are
-                // enough.
-                if let Some(compared) = compared.filter(|_| !is_decided) {
-                    hashes.push(hash);
+                if is_decided {
+                    continue;
+                }
+                hashes.push(hash);
+                if let Some(compared) = compared {
                     done.push((*order, compared));
                     is_decided = self.until && done.len() >= FEWEST && self.sentence_of(&done).1;
                 }
@@ -105,6 +107,7 @@ impl Ordered {
                 break;
             }
         }
+        findings.meta["hash"] = journal::hash(&(&findings.meta["hash"], &hashes))?.into();
         // A table without a row would have no header.
         if done
             .iter()
@@ -158,6 +161,7 @@ mod tests {
     use super::*;
     use crate::study::find;
     use crate::study::settings::Settings;
+    use std::collections::BTreeSet;
     use std::num::NonZeroUsize;
 
     fn request(set: &[&str], machine: &[&str]) -> (&'static dyn Study, Request) {
@@ -193,10 +197,15 @@ mod tests {
         };
         let (after, journals) = under("3");
         assert!(after.summary().contains("(95% intervals of 3 orders)"));
-        assert_eq!(
-            (&after.csv, &after.meta["hash"]),
-            (&before.csv, &before.meta["hash"])
-        );
+        assert_eq!(after.csv, before.csv);
+        // The hash is of the simulations of all orders.
+        let hashes = [&before, &after, &under("2").0].map(|findings| {
+            let summary = findings.summary();
+            let hash = findings.meta["hash"].as_str().unwrap().to_owned();
+            assert!(summary.contains(&hash), "{summary}");
+            hash
+        });
+        assert_eq!(BTreeSet::from(hashes).len(), 3);
         let (ending, table) = &after.more[0];
         assert_eq!(*ending, "orders.csv");
         // Three barriers under three orders, on the compared number of cores only.
@@ -209,7 +218,10 @@ mod tests {
         );
         // Runs in the journals are not measured again.
         assert_eq!(journals.len(), 3);
-        assert_eq!(under("3").0.meta["orders"], after.meta["orders"]);
+        let again = under("3").0.meta;
+        for name in ["orders", "hash"] {
+            assert_eq!(again[name], after.meta[name]);
+        }
         let until = under("until:40").0.meta;
         let count = until["orders"]["orders"].as_array().unwrap().len();
         assert!((FEWEST..40).contains(&count), "{count}");

@@ -68,8 +68,9 @@ pub const PUBLISHED_SOSP13: &str = include_str!("../../presets/published/sosp13.
 /// otherwise.
 pub const PUBLISHED_CONTENDED: &str = include_str!("../../presets/published/contended.csv");
 
-/// Further measurements of real machines: load latencies by pointer chase and hand-overs of a word
-/// between cores, in nanoseconds, and bandwidths by number of cores, in GB/s. Columns:
+/// Further measurements of real machines: load latencies by pointer chase, hand-overs of a word between cores,
+/// messages, stores to a line of all cores and a lock, in nanoseconds, and bandwidths by number of cores, in GB/s.
+/// Columns:
 /// `machine,measure,place,figure,fit,source`.
 pub const PUBLISHED_SERVERS: &str = include_str!("../../presets/published/servers.csv");
 

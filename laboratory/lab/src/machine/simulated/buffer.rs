@@ -41,6 +41,12 @@ impl Buffer {
         &self.pages[word / WORDS].0[word % WORDS]
     }
 
+    /// The words of a line.
+    pub(super) fn words(&self, number: usize) -> &[Word] {
+        let word = number * self.step;
+        &self.pages[word / WORDS].0[word % WORDS..][..self.step]
+    }
+
     /// Returns `count` lines with `core` as their home. The thread of `core` must call this. On machines that place a
     /// page at its first use, the query for a line's home claims the page.
     pub(super) fn at_home(&self, config: &Config, core: usize, count: usize) -> Vec<usize> {

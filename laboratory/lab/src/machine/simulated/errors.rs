@@ -72,8 +72,12 @@ impl SimulatedReport {
             let (kernel, cores) = (cost.kernel.name(), cost.cores);
             Row::new(format!("{kernel}, {cores} cores"), "GB/s", cost.gb_per_s)
         });
+        let programs = self.programs.iter();
+        let programs = programs
+            .map(|cost| Row::new(format!("{}, {}", cost.program, cost.place), "ns", cost.ns));
         let rows = local.chain(latencies).chain(contended);
-        rows.chain(handovers).chain(bandwidths).collect()
+        let rows = rows.chain(handovers).chain(bandwidths);
+        rows.chain(programs).collect()
     }
 }
 

@@ -12,6 +12,7 @@ mod handover;
 mod latency;
 mod local;
 mod plan;
+mod programs;
 mod published;
 mod stream;
 mod system;
@@ -53,6 +54,8 @@ pub(crate) struct SimulatedReport {
     /// Bandwidths. They are measured on machines whose cores continue while they wait for lines, and on machines with
     /// published bandwidths.
     pub(crate) bandwidths: Vec<Bandwidth>,
+    /// Programs with a published time on the real machine.
+    pub(crate) programs: Vec<ProgramCost>,
     pub(crate) launches: Vec<SimulatedLaunchCost>,
     pub(crate) wakes: Vec<SimulatedWakeCost>,
     /// The costs that the cost model uses. `None` if a measurement is missing.
@@ -103,6 +106,14 @@ pub(crate) struct Bandwidth {
     pub(crate) kernel: stream::Kernel,
     pub(crate) cores: usize,
     pub(crate) gb_per_s: Compared,
+}
+
+/// The time of one operation of a program, at a distance or on a number of cores.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ProgramCost {
+    pub(crate) program: &'static str,
+    pub(crate) place: String,
+    pub(crate) ns: Compared,
 }
 
 /// The mean overhead of 100 loops on manycore's pool. Each loop has one iteration of 10 us for each thread, and begins
@@ -166,6 +177,7 @@ impl SimulatedReport {
             contended: Vec::new(),
             handovers: Vec::new(),
             bandwidths: Vec::new(),
+            programs: Vec::new(),
             launches: Vec::new(),
             wakes: Vec::new(),
             prices: None,
@@ -186,6 +198,7 @@ impl SimulatedReport {
                 Found::Launch(cost) => report.launches.push(cost),
                 Found::Wake(cost) => report.wakes.push(cost),
                 Found::Bandwidth(bandwidth) => report.bandwidths.push(bandwidth),
+                Found::Program(cost) => report.programs.push(cost),
             }
         }
         report.hash = format!("{:016x}", hash.0);

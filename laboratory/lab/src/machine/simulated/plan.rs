@@ -3,9 +3,10 @@
 
 use super::distance::{self, Distance};
 use super::latency::{self, Operation, State};
+use super::programs::{self, Placed};
 use super::published::{self, Compared};
 use super::stream::{self, Kernel};
-use super::{Bandwidth, ContendedCost, HandoverCost, LatencyCost, LocalCost};
+use super::{Bandwidth, ContendedCost, HandoverCost, LatencyCost, LocalCost, ProgramCost};
 use super::{SimulatedLaunchCost, SimulatedWakeCost, contended, handover, local, system};
 use anyhow::Context;
 use manycore::{Partitioner, Pool};
@@ -25,6 +26,7 @@ pub(super) enum Measurement {
     Launch(usize),
     Wake(u64),
     Bandwidth(Kernel, usize),
+    Program(Placed),
 }
 
 /// The result of a measurement, with the published number.
@@ -36,6 +38,7 @@ pub(super) enum Found {
     Launch(SimulatedLaunchCost),
     Wake(SimulatedWakeCost),
     Bandwidth(Bandwidth),
+    Program(ProgramCost),
 }
 
 /// The result with the hash of the simulation's events.
@@ -65,6 +68,7 @@ pub(super) fn of(config: &Config, asked: &[usize], published: &[usize]) -> Vec<M
     if config.core.overlap.is_some() {
         plan.extend(bandwidths(config));
     }
+    plan.extend(programs::published(config).map(Measurement::Program));
     plan
 }
 
@@ -145,6 +149,14 @@ impl Measurement {
                     })
                 })
             }
+            Self::Program(placed) => hashed(placed.measure(config)?, |ns| {
+                let (program, place) = (placed.program.name(), placed.place.clone());
+                Found::Program(ProgramCost {
+                    ns: Compared::new(ns, published::server(name, program, &place)),
+                    program,
+                    place,
+                })
+            }),
         })
     }
 
@@ -168,6 +180,7 @@ impl Measurement {
             Self::Bandwidth(kernel, cores) => {
                 published::server(name, kernel.name(), &cores.to_string()).is_some()
             }
+            Self::Program(_) => true,
         }
     }
 
@@ -175,7 +188,7 @@ impl Measurement {
     fn weight(&self) -> usize {
         match *self {
             Self::Local => 50,
-            Self::Accesses(_) | Self::Handover(_) | Self::Wake(_) => 5,
+            Self::Accesses(_) | Self::Handover(_) | Self::Wake(_) | Self::Program(_) => 5,
             Self::Increments(_, threads) => threads,
             Self::Launch(threads) => 5 * threads,
             Self::Bandwidth(_, cores) => 10 * cores,
@@ -195,6 +208,7 @@ impl fmt::Display for Measurement {
             Self::Launch(threads) => write!(f, "loops, {threads} threads"),
             Self::Wake(asleep_us) => write!(f, "wake-up after {asleep_us} us"),
             Self::Bandwidth(kernel, cores) => write!(f, "{}, {cores} cores", kernel.name()),
+            Self::Program(placed) => write!(f, "{}, {}", placed.program, placed.place),
         }
     }
 }

@@ -148,8 +148,9 @@ impl Errors {
 
 #[cfg(test)]
 mod tests {
-    use super::super::distance;
+    use super::super::programs::Program;
     use super::super::stream::Kernel;
+    use super::super::{distance, programs};
     use super::*;
     use manycore_chip::config::Config;
 
@@ -193,7 +194,10 @@ mod tests {
                 let mut names = pairs.as_flattened().iter();
                 names.any(|(one, state)| measure == format!("{} {}", one.name(), state.name()))
             };
-            let is_there = if measure == "chase" {
+            let is_there = if let Ok(program) = measure.parse::<Program>() {
+                let mut placed = programs::published(&config);
+                placed.any(|one| one.program == program && one.place == place)
+            } else if measure == "chase" {
                 ["L1", "L2", "LLC", "RAM"].contains(&place)
             } else if Kernel::ALL.iter().any(|kernel| kernel.name() == measure) {
                 place

@@ -42,6 +42,7 @@ impl SimulatedReport {
             Some(self.contended()),
             Some(self.handovers()),
             (!self.bandwidths.is_empty()).then(|| self.bandwidths()),
+            (!self.programs.is_empty()).then(|| self.programs()),
             Some(self.system()),
             self.prices.as_ref().map(prices),
         ];
@@ -113,6 +114,13 @@ impl SimulatedReport {
         let caption =
             "Cores that walk through their own arrays, as in STREAM: GB/s of all cores together";
         beside(caption, ["kernel", "cores"], rows)
+    }
+
+    fn programs(&self) -> Table {
+        let rows = self.programs.iter();
+        let rows = rows.map(|cost| row([cost.program, &cost.place], &cost.ns));
+        let caption = "Messages of one line, stores and locks: ns per operation, by distance or number of cores";
+        beside(caption, ["program", "place"], rows)
     }
 
     fn system(&self) -> Table {

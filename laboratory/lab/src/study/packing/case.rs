@@ -39,6 +39,8 @@ pub(super) struct PackingCase {
     pub(super) turns: Vec<Turn>,
     /// How often a run is doubled again once it is steady.
     pub(super) doublings: u32,
+    /// The most steps of thread packing that are skipped, while the system may still move threads to their final cores.
+    pub(super) most_settling: usize,
     /// Changes to the machine, as for `--set`.
     pub(super) settings: Vec<String>,
 }
@@ -182,7 +184,7 @@ impl PackingCase {
         } else {
             // The system takes some time to move threads to their final cores.
             let settled = match self.mode {
-                Mode::Tp => steps(W::SETTLED_NS),
+                Mode::Tp => steps(W::SETTLED_NS).min(self.most_settling),
                 _ => steps(LEARNED_NS),
             };
             let steady = steady(counted.max(settled)).doubled(self.doublings);

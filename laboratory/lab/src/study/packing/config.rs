@@ -131,6 +131,7 @@ impl PackingConfig {
             barrier: self.barrier.clone(),
             turns: vec![Turn { at_ns: 0, cores }],
             doublings: self.doublings,
+            most_settling: usize::MAX,
             settings: Vec::new(),
         }
     }
@@ -337,7 +338,7 @@ fn modes(only: &[String]) -> anyhow::Result<Vec<Mode>> {
 }
 
 /// The name of a barrier, by default `futex`.
-fn barrier(name: Option<&str>) -> anyhow::Result<String> {
+pub(super) fn barrier(name: Option<&str>) -> anyhow::Result<String> {
     let name = name.unwrap_or("futex");
     match barriers().contains(&name) {
         true => Ok(name.to_owned()),

@@ -13,6 +13,7 @@ mod extent;
 mod figure;
 mod follow;
 mod host;
+mod intervals;
 mod keys;
 mod load;
 mod memory;
@@ -36,6 +37,7 @@ use crate::report::section::Block;
 use binaries::BinariesConfig;
 use case::PackingCase;
 use config::PackingConfig;
+pub(super) use intervals::STUDY as INTERVALS;
 use results::PackingResults;
 use rows::PackingRow;
 

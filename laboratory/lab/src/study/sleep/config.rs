@@ -23,9 +23,6 @@ const FULL_SECONDS: u64 = 900;
 /// differently steals different pieces. If the stolen pieces are few and large (MergeSort), a run has one of two times.
 const SIMULATED_RUNS: [u64; 2] = [7, 15];
 
-/// The most orders of events.
-const MOST_ORDERS: u64 = 1_000;
-
 /// The algorithms of Fontena's experiment.
 const DOCUMENT: [Algorithm; 7] = [
     Algorithm::Life,
@@ -82,22 +79,7 @@ impl SleepConfig {
                  runs",
             ));
         }
-        let orders = match (request.orders, &mut chip) {
-            (None, _) => vec![order::PLAIN],
-            (Some(orders), Some(chip)) => {
-                order::required(&chip.0, orders.first)?;
-                if orders.last - orders.first >= MOST_ORDERS {
-                    return Err(bad_input(format!(
-                        "--orders: more than {MOST_ORDERS} orders; expected fewer"
-                    )));
-                }
-                order::resolve(chip);
-                (orders.first..=orders.last).collect()
-            }
-            (Some(_), None) => {
-                return Err(order::refused_here());
-            }
-        };
+        let orders = order::requested(request.orders, chip.as_mut())?;
         let modes = set.list("mode", str::parse)?;
         let algorithms = match full {
             true => Algorithm::ALL.to_vec(),
