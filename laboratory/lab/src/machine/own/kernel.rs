@@ -59,15 +59,19 @@ pub(super) fn spawn() -> io::Result<f64> {
     Ok(ns)
 }
 
-/// Returns the nanoseconds of a heavy fence while a thread of the process runs on another core. That thread first makes
-/// a heavy fence of its own, at about the same time.
+/// Returns the nanoseconds of a heavy fence while a thread of the process runs on another core.
 pub(super) fn heavy_fence(places: &[Vec<usize>]) -> io::Result<f64> {
-    let spin = Native::duration_to_ticks(Duration::from_micros(300));
+    let [begin, spin] = [100, 300].map(|us| Native::duration_to_ticks(Duration::from_micros(us)));
     let times = team::run_on::<Native, _>(places, move |rank| {
         let start = Native::now();
-        let ns = timed(Native::heavy_fence);
-        while rank > 0 && Native::now().saturating_sub(start) < spin {}
-        ns
+        let runs_for = |ticks| while Native::now().saturating_sub(start) < ticks {};
+        if rank > 0 {
+            runs_for(spin);
+            return 0.0;
+        }
+        // By then the other thread runs too. It makes no fence, which this one would wait for in the kernel.
+        runs_for(begin);
+        timed(Native::heavy_fence)
     })?;
     Ok(times[0])
 }

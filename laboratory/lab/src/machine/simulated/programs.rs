@@ -66,9 +66,9 @@ pub(super) fn published(config: &Config) -> impl Iterator<Item = Placed> {
 impl Program {
     fn way(self) -> Way {
         match self {
-            Self::MessageByCas | Self::AnswerByCas => Way::ByCas,
-            Self::MessageByWords | Self::AnswerByWords => Way::ByWords,
-            _ => Way::ByLoads,
+            Self::MessageByCas | Self::AnswerByCas => Way::Cas,
+            Self::MessageByWords | Self::AnswerByWords => Way::Words,
+            _ => Way::Loads,
         }
     }
 
@@ -90,9 +90,9 @@ impl Program {
 /// How messages are passed.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    ByLoads,
-    ByCas,
-    ByWords,
+    Loads,
+    Cas,
+    Words,
 }
 
 impl Placed {
@@ -148,15 +148,15 @@ impl Mailbox {
             return;
         };
         let is_there = || match self.way {
-            Way::ByCas => state
+            Way::Cas => state
                 .compare_exchange(from, TAKEN, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok(),
-            Way::ByLoads | Way::ByWords => state.load(Ordering::Acquire) == from,
+            Way::Loads | Way::Words => state.load(Ordering::Acquire) == from,
         };
         while !is_there() {
             Simulated::relax();
         }
-        for word in message.iter().filter(|_| self.way == Way::ByWords) {
+        for word in message.iter().filter(|_| self.way == Way::Words) {
             match to {
                 FULL => word.store(1, Ordering::Relaxed),
                 _ => _ = word.load(Ordering::Relaxed),
