@@ -111,6 +111,35 @@ fn a_binary_that_fails_is_a_row_with_its_reason() {
     assert!(text.contains("left out: manycore, "), "{text}");
 }
 
+/// The programs of this test are shell scripts.
+#[cfg(target_os = "linux")]
+#[test]
+fn programs_of_this_host_run_in_rounds() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("here")).unwrap();
+    for (name, ns) in [("serial", 4_000), ("manycore", 2_000), ("rayon", 3_000)] {
+        let script = format!("#!/bin/sh\necho first,0,{ns}\necho steady,10,{ns}\necho right\n");
+        let path = bench.path(&format!("here/{name}"));
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let args =
+        "study peers --on native --threads 1 --set folder=here --set programs=mid --set runs=3";
+    let csv = bench.run(&format!("{args} --format csv")).ok().out();
+    let rows = records(&csv);
+    let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let row = rows.iter().find(|row| &row[4] == "rayon").unwrap();
+    let of = |name| &row[names.iter().position(|other| *other == name).unwrap()];
+    assert_eq!((of("world"), of("orders")), ("native", "3"), "{csv}");
+    assert_eq!(
+        (of("steady_us"), of("ratio_ours")),
+        ("3.0", "0.6667"),
+        "{csv}"
+    );
+    assert_eq!(of("ratio_serial"), "0.75", "{csv}");
+}
+
 #[test]
 fn what_cannot_be_measured_is_refused() {
     let bench = Bench::new();
@@ -120,7 +149,11 @@ fn what_cannot_be_measured_is_refused() {
     };
     refused("", "--set folder=target/guests | ci/guests.sh");
     refused("--set folder=empty", "--set folder=empty | ci/guests.sh");
-    refused("--on native", "--on | simulated machine");
+    refused(
+        "--on native",
+        "folder=target/guests-native | ci/guests.sh --native",
+    );
+    refused("--on native --set orders=2", "--set orders | --on PRESET");
     std::fs::write(bench.path("empty/rayon"), hello()).unwrap();
     let folder = "--set folder=empty";
     refused(&format!("{folder} --set peers=nobody"), "nobody | chili");
