@@ -3,8 +3,9 @@
 //! Such a rank (a thread of a team that workers execute) may wait for another rank: until that rank writes a word, but
 //! not beyond a deadline, or until it frees a lock. A cut does not find this out ([`waits`](super::waits)), since the
 //! time is another one in each turn of the loop. So the rank leaves its worker after [`MOST`] questions, if they came
-//! so fast that the rank did little else. The C library's clocks are defined here, in front of those of the C library,
-//! for programs that find this library first. The limits of [`yields`] on when a rank leaves hold here too.
+//! so fast that the rank did little else. If the rank was away meanwhile, that time counts too, and the rank leaves
+//! after the next [`MOST`]. `clock_gettime` and `gettimeofday` are defined here, in front of those of the C library,
+//! for programs that preload this library. The limits of [`yields`] on when a rank leaves hold here too.
 //!
 //! This library itself asks a rank's clocks only in the functions that it exports, where the rank may leave.
 
@@ -22,7 +23,7 @@ const MOST: u32 = 64;
 /// The longest time of these questions. Each takes some 30 ns, and twice as long under an emulator.
 const TOGETHER: Duration = Duration::from_micros(20);
 
-/// The questions of one rank since it last let another rank run. Only the rank itself uses them. A signal handler that
+/// The questions of one rank since its count was last [`MOST`]. Only the rank itself uses them. A signal handler that
 /// asks in between can change only when the rank leaves.
 pub(super) struct Questions {
     count: Cell<u32>,

@@ -1,5 +1,5 @@
 //! The study `peers`: how fast the same programs run on manycore and on other runtimes. The programs are RISC-V
-//! binaries on simulated machines of many cores. Each runtime's code is unmodified.
+//! binaries on simulated machines of many cores, or binaries for this host. Each runtime's code is unmodified.
 
 mod case;
 mod cells;
