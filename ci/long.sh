@@ -19,8 +19,8 @@
 #   programs   programs over rayon's interface, on both cores: that their results are right, and that they share
 #              (an idle machine)
 #   openmp     Debian's packages and the costs of constructs on openmp, and programs that wait, none of which takes
-#              more than 1.5 times as long as on GCC's library (an idle machine); with NPB and OMPVV, the folders of
-#              these suites, those too
+#              more than 1.5 times as long as on GCC's library (an idle machine; WAITS_ROUNDS=1: no times are
+#              judged); with NPB and OMPVV, the folders of these suites, those too
 #   clients    real clients of OpenMP: results and times beside their own library's (PyPI)
 #   release    what ci/release.sh builds, installed in clean roots and removed again (root, mmdebstrap)
 #   dependents tests and times of packages that use rayon, on runtime/rayon-core
@@ -139,7 +139,7 @@ run() {
         ;;
     release) ci/release.sh && ci/release.sh --try ;;
     openmp)
-        ci/openmp.sh packages && ci/openmp.sh costs && ci/openmp.sh emulated && ci/waits.sh &&
+        ci/openmp.sh packages && ci/openmp.sh costs && ci/openmp.sh emulated && ci/waits.sh "2 3 5 8" "${WAITS_ROUNDS:-7}" &&
             { [ -z "${NPB:-}" ] || ci/openmp.sh npb "$NPB"; } &&
             { [ -z "${OMPVV:-}" ] || ci/openmp.sh vv "$OMPVV" 4; }
         ;;

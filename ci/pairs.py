@@ -19,6 +19,9 @@ ALLOWED = 1.2
 def cells(path):
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
+    machines = sorted({row["machine"] for row in rows})
+    if len(machines) != 1:
+        sys.exit(f"pairs: {path} has the machines {', '.join(machines) or 'none'}; expected one")
     found = {}
     for row in rows:
         if row["ratio_ours"] and row["peer"] != "manycore":

@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 # versions. They are defined with each of those here, but as no default: so a program that is linked against this library
 # still asks the C library for them, and can go back to GCC's. Functions of GLIBC_2.3.3 have other arguments.
 front="sched_yield pthread_yield thrd_yield pthread_spin_lock usleep nanosleep clock_nanosleep pthread_mutex_init
-    sleep pthread_barrier_wait pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait cnd_wait cnd_timedwait
+    clock_gettime gettimeofday time timespec_get sleep pthread_barrier_wait pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait cnd_wait cnd_timedwait
     sem_wait sem_timedwait sem_clockwait poll ppoll select pselect epoll_wait epoll_pwait read recv accept pthread_join waitpid wait"
 front+=" __read_chk __recv_chk __recvfrom_chk __poll_chk __ppoll_chk recvfrom recvmsg accept4 waitid wait4 thrd_join thrd_sleep"
 front+=" readv recvmmsg wait3 epoll_pwait2 pthread_timedjoin_np pthread_clockjoin_np"

@@ -3,11 +3,11 @@
 //! Such a rank (a thread of a team that workers execute) may wait for another rank: until that rank writes a word, but
 //! not beyond a deadline, or until it frees a lock. A cut does not find this out ([`waits`](super::waits)), since the
 //! time is another one in each turn of the loop. So the rank leaves its worker after [`MOST`] questions, if they came
-//! so fast that the rank did little else. If the rank was away meanwhile, that time counts too, and the rank leaves
-//! after the next [`MOST`]. `clock_gettime` and `gettimeofday` are defined here, in front of those of the C library,
-//! for programs that preload this library. The limits of [`yields`] on when a rank leaves hold here too.
+//! so fast that the rank did little else.
 //!
-//! This library itself asks a rank's clocks only in the functions that it exports, where the rank may leave.
+//! This file defines the functions of the C library that tell the time. A program that finds this library before the C
+//! library calls the functions here. The limits of [`yields`] on when a rank leaves hold here too. This library itself
+//! calls these functions on a rank only where the rank may leave: in functions that it exports.
 
 use super::yields;
 use crate::system::export;
@@ -15,16 +15,22 @@ use crate::system::next::{self, Next};
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// The questions of a rank before it lets another rank run.
 const MOST: u32 = 64;
 
-/// The longest time of these questions. Each takes some 30 ns, and twice as long under an emulator.
-const TOGETHER: Duration = Duration::from_micros(20);
+/// The longest time of a question, besides [`COST`]: some 30 ns to read a clock, and the rest for the turn of the loop.
+const EACH: Duration = Duration::from_nanos(300);
 
-/// The questions of one rank since its count was last [`MOST`]. Only the rank itself uses them. A signal handler that
-/// asks in between can change only when the rank leaves.
+/// The ticks of the fastest of a few reads of a clock. A read takes long where it is a call of the kernel. Accesses are
+/// relaxed: a wrong value changes only when a rank leaves.
+static COST: AtomicU64 = AtomicU64::new(0);
+
+/// The questions of one rank. Only the rank itself uses them. A signal handler that asks in between can change only
+/// when the rank leaves.
 pub(super) struct Questions {
     count: Cell<u32>,
     /// When the count began, in ticks.
@@ -39,27 +45,39 @@ impl Questions {
         }
     }
 
-    /// Counts a question. Returns whether the rank asks again and again.
-    fn ask(&self, now: impl Fn() -> u64, together: u64) -> bool {
+    /// Counts a question. After each [`MOST`] questions, returns the ticks that these took.
+    fn ask(&self, now: impl Fn() -> u64) -> Option<u64> {
         let count = (self.count.get() + 1) % MOST;
         self.count.set(count);
         if count != 0 {
-            return false;
+            return None;
         }
         let now = now();
-        let took = now.saturating_sub(self.since.replace(now));
-        took <= together
+        Some(now.saturating_sub(self.since.replace(now)))
     }
 }
 
 static CLOCK_GETTIME: Next = Next::new(c"clock_gettime");
 static GETTIMEOFDAY: Next = Next::new(c"gettimeofday");
+static TIME: Next = Next::new(c"time");
+static TIMESPEC_GET: Next = Next::new(c"timespec_get");
 
-/// Finds the clocks of the C library.
+/// Finds these functions of the C library, and measures a read of a clock.
 pub(super) fn find() {
-    for function in [&CLOCK_GETTIME, &GETTIMEOFDAY] {
+    for function in [&CLOCK_GETTIME, &GETTIMEOFDAY, &TIME, &TIMESPEC_GET] {
         function.find();
     }
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let mut cost = || {
+        let began = Native::now();
+        read(libc::CLOCK_MONOTONIC, &raw mut time);
+        Native::now().saturating_sub(began)
+    };
+    let least = cost().min(cost()).min(cost());
+    COST.store(least, Relaxed);
 }
 
 /// Reads a clock. The rank does not leave. If there is no such clock, returns -1, as the C library does.
@@ -93,6 +111,20 @@ export! {
         // SAFETY: the C library's function of this name has this type. The program passes what it requires.
         unsafe { std::mem::transmute::<*mut c_void, Read>(GETTIMEOFDAY.get())(time, zone) }
     }
+
+    fn time(time: *mut libc::time_t) -> libc::time_t {
+        ask();
+        type Read = unsafe extern "C" fn(*mut libc::time_t) -> libc::time_t;
+        // SAFETY: as above.
+        unsafe { std::mem::transmute::<*mut c_void, Read>(TIME.get())(time) }
+    }
+
+    fn timespec_get(time: *mut libc::timespec, base: c_int) -> c_int {
+        ask();
+        type Read = unsafe extern "C" fn(*mut libc::timespec, c_int) -> c_int;
+        // SAFETY: as above.
+        unsafe { std::mem::transmute::<*mut c_void, Read>(TIMESPEC_GET.get())(time, base) }
+    }
 }
 
 /// The program asks for the time, or tries to take a lock.
@@ -101,12 +133,15 @@ pub(crate) fn ask() {
     let Some(rank) = yields::rank() else {
         return;
     };
-    if rank
-        .questions
-        .ask(Native::now, Native::duration_to_ticks(TOGETHER))
-    {
+    let Some(took) = rank.questions.ask(Native::now) else {
+        return;
+    };
+    let each = 3 * COST.load(Relaxed) + Native::duration_to_ticks(EACH);
+    if took <= u64::from(MOST) * each {
         // If no other rank can continue, this rank goes on.
         yields::pass();
+        // The time away is no question's.
+        rank.questions.since.set(Native::now());
     }
 }
 
@@ -114,18 +149,38 @@ pub(crate) fn ask() {
 mod tests {
     use super::*;
 
-    /// The number of times that a rank leaves if it asks `count` times, each `each` ticks after the last.
-    fn leaves(count: u64, each: u64) -> usize {
+    /// The ticks that each [`MOST`] questions take, if one question comes in each of `count` ticks.
+    fn took(count: u64) -> Vec<u64> {
         let questions = Questions::new();
-        let asks = |at: &u64| questions.ask(|| at * each, 1_000);
-        (1_000..1_000 + count).filter(asks).count()
+        let asked = (1..=count).filter_map(|at| questions.ask(|| 1_000 + at));
+        asked.collect()
     }
 
     #[test]
-    fn a_rank_that_only_asks_leaves_and_a_rank_that_computes_does_not() {
+    fn questions_are_timed_together() {
+        assert!(took(63).is_empty());
         // The first count began at no known time.
-        assert_eq!(leaves(64 * 10, 15), 9);
-        assert_eq!(leaves(64 * 10, 16), 0);
-        assert_eq!(leaves(63, 0), 0);
+        assert_eq!(took(3 * 64 + 63), [1_064, 64, 64]);
+    }
+
+    #[test]
+    fn clocks_tell_the_time() {
+        let mut by = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let mut of_day = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 0,
+        };
+        assert_eq!(clock_gettime(libc::CLOCK_REALTIME, &raw mut by), 0);
+        assert_eq!(gettimeofday(&raw mut of_day, std::ptr::null_mut()), 0);
+        let now = time(std::ptr::null_mut());
+        // `time` may be a tick behind the other clocks.
+        assert!(by.tv_sec > 1_000_000_000 && of_day.tv_sec >= by.tv_sec && now + 1 >= by.tv_sec);
+        // `TIME_UTC` is 1.
+        assert_eq!(timespec_get(&raw mut by, 1), 1);
+        assert!(by.tv_sec >= of_day.tv_sec);
+        assert_eq!(clock_gettime(1 << 20, &raw mut by), -1);
     }
 }

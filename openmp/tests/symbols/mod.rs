@@ -18,6 +18,19 @@ fn versions_of_symbols() {
     let linked = linked.expect("bash is there");
     assert!(linked.status.success(), "{}", text(&linked));
     let ours = folder.join("libgomp.so.1");
+    // Functions of the C library by which ranks wait.
+    let front = symbols(&ours, &["--with-symbol-versions"]).expect("just linked");
+    for name in [
+        "clock_gettime",
+        "gettimeofday",
+        "sched_yield",
+        "time",
+        "timespec_get",
+    ] {
+        let of_libc = format!("{name}@GLIBC_");
+        let is_there = front.iter().any(|symbol| symbol.starts_with(&of_libc));
+        assert!(is_there, "{name}: {front:?}");
+    }
     if let Some(theirs) = theirs() {
         let ours = symbols(&ours, &["--with-symbol-versions"]).expect("just linked");
         let missing: Vec<_> = symbols(&theirs, &["--with-symbol-versions"])

@@ -4,7 +4,7 @@ use super::{built, compile_by, has_compiler, library, run_with, source, tempfile
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What makes gdb ignore the library's timers in a folder that gdb trusts.
+/// The script for gdb. In a folder that gdb trusts, it makes gdb ignore the signals of the library's timers.
 const SCRIPT: &str = "packaging/libgomp-manycore.so-gdb.py";
 
 /// Numbers of ranks: one for threads, two for carried ranks.
@@ -50,7 +50,7 @@ fn sanitizers() {
         };
         let is_found = |ranks, ours| {
             let output = run_with(&program, &[Path::new("leak")], ranks, &[], ours);
-            // A stack may still have a pointer to one of the hundred blocks.
+            // LeakSanitizer may miss a block, since an old pointer to it may be left on a stack. There are a hundred.
             let is_reported = text(&output).contains("byte(s) leaked in ");
             (is_reported && !output.status.success(), text(&output))
         };
@@ -70,8 +70,8 @@ fn sanitizers() {
     }
 }
 
-/// gdb stops at a breakpoint in a region, shows the way there, and goes on to the end. The library's timers do not stop
-/// it: of the two scripts that tell gdb so, one is in the library's file and one beside it.
+/// gdb stops at a breakpoint in a region, prints a backtrace, and continues to the end. The library's timers do not stop
+/// the program: a script tells gdb to ignore their signals. The script is in the library's file, and also beside it.
 #[test]
 fn debugger() {
     let Some(program) = built(&["-g"], "debugger", "tools.c") else {

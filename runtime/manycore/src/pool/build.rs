@@ -86,7 +86,7 @@ fn near(machine: &Topology, threads: usize) -> Vec<Vec<usize>> {
     let of_package = |of_package: bool| {
         after().filter(move |&group| (groups[group].package == package) == of_package)
     };
-    // The group in which each thread begins, if there are as many threads as CPUs.
+    // With one thread for each CPU, the group in which each of these threads begins.
     let mut begins_in = Vec::with_capacity(cpus.len());
     let most = cpus.iter().map(|cpu| cpu.smt).max().unwrap_or(0);
     for smt in 0..=most {

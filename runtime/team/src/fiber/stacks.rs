@@ -156,8 +156,8 @@ impl<P: Platform> FreeStacks<P> {
     }
 }
 
-// SAFETY: the memory is that of `self.stack`. By the platform's rule about stacks it is writable,
-// nothing else refers to it, and the memory below it faults. This type leaves out less than a page
+// SAFETY: `self.stack` owns the memory. By the platform's rule about stacks the memory is writable,
+// nothing else refers to it, and an access below it faults. This type leaves out less than a page
 // at the upper end, and `take` asked for a page more than the minimum. The base stays aligned:
 // pages and depths are multiples of a cache line, and every alignment of a stack divides a line.
 unsafe impl<P: Platform> Stack for FiberStack<P> {

@@ -113,7 +113,8 @@ impl Tile {
             match operation {
                 Operation::TouchWrite | Operation::TouchFill => same && !flight.is_store(),
                 _ if operation.reads_only() => same,
-                // An atomic write waits for all stores of its core, but for a sibling's store only to the same line.
+                // An atomic write waits for all stores of its core. It waits for a sibling's store only if that store
+                // is to the same line.
                 _ => same || flight.is_store_of(core),
             }
         });

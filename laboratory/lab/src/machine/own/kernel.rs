@@ -76,8 +76,8 @@ pub(super) fn heavy_fence(places: &[Vec<usize>]) -> io::Result<f64> {
     Ok(times[0])
 }
 
-/// Runs two threads on one CPU. A turn is the time for which one of them runs before the other runs. Returns the
-/// nanoseconds of each turn.
+/// Runs two threads on one CPU. Returns the nanoseconds of each turn: how long a thread ran before the system switched
+/// to the other thread.
 pub(super) fn slices(cpu: &[usize]) -> io::Result<Vec<f64>> {
     let places = [cpu.to_vec(), cpu.to_vec()];
     let window = Native::duration_to_ticks(Duration::from_millis(100));

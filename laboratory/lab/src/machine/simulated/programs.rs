@@ -113,7 +113,7 @@ impl Placed {
     }
 }
 
-/// The states of a message's line: read by the receiver, written by the sender, or in use by one of both.
+/// The states of a message's line: the receiver has read it, the sender has written it, or one core is using it.
 const EMPTY: u64 = 0;
 const FULL: u64 = 1;
 const TAKEN: u64 = 2;

@@ -15,8 +15,9 @@ use std::fmt;
 const THREADS: u64 = 16;
 /// Barriers that count.
 const INTERVALS: u64 = 12;
-/// The most barriers that are skipped under tp. In the time in which the system balances threads, the shortest intervals
-/// pass 200,000 barriers, which take minutes to simulate. A run goes on until it is steady.
+/// The most barriers that are skipped under tp. The system takes a while to balance threads. With the shortest intervals
+/// the threads would pass 200,000 barriers in this while, and their simulation would take minutes. A run ends when it is
+/// steady.
 const SETTLING: usize = 500;
 /// The work of a rank between two barriers, in us.
 const LENGTHS: [u64; 11] = [2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
