@@ -108,8 +108,10 @@ def kalign(folder):
 
 def openblas(folder):
     program = os.path.join(folder, "openblas")
-    headers = "-I/usr/include/x86_64-linux-gnu/openblas-openmp"
-    done = subprocess.run(["gcc", "-O2", headers, "-o", program, f"{PACKAGES}/openblas.c", "-lopenblas", "-lm"], capture_output=True)
+    # Another build of OpenBLAS, with threads of its own, may be the system's default.
+    build = "/usr/lib/x86_64-linux-gnu/openblas-openmp"
+    words = ["-I/usr/include/x86_64-linux-gnu/openblas-openmp", f"-L{build}", f"-Wl,-rpath,{build}", "-lopenblas", "-lm"]
+    done = subprocess.run(["gcc", "-O2", "-o", program, f"{PACKAGES}/openblas.c", *words], capture_output=True)
     if done.returncode:
         return Program([], missing="no OpenBLAS to link with (apt-get install libopenblas-openmp-dev)")
     return Program([program])

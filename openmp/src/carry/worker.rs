@@ -8,6 +8,7 @@ use super::registry::{self, ranks};
 use super::{costs, home, kernel_threads, pending, switch, thread_state};
 use crate::environment::cores::{await_core, cores};
 use crate::system::masks::{ALL, block_all, set_mask};
+use crate::system::shared_core;
 use crate::words::bell::WORKERS;
 use crate::words::spin::NextYield;
 use manycore_platform::{Native, Platform};
@@ -420,7 +421,9 @@ impl Worker {
             let looks = registry::is_in_region() || pending::may_come();
             looks.then_some(until.min(Duration::from_millis(10)))
         };
-        if let Some(Some(rank)) = WORKERS.sleep(look, timeout) {
+        let found = WORKERS.sleep(look, timeout);
+        shared_core::leave();
+        if let Some(Some(rank)) = found {
             self.run(rank, None);
         }
     }

@@ -32,10 +32,14 @@ pub(crate) fn is_in_runtime(address: *const c_void) -> bool {
         {
             return false;
         }
-        let path = CStr::from_ptr(found.dli_fname).to_bytes();
-        let file = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-        (RUNTIMES.iter()).any(|name| file.starts_with(name.as_bytes()))
+        is_runtime(CStr::from_ptr(found.dli_fname).to_bytes())
     }
+}
+
+/// Whether a file of this path is an OpenMP library, by its name.
+pub(crate) fn is_runtime(path: &[u8]) -> bool {
+    let file = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    (RUNTIMES.iter()).any(|name| file.starts_with(name.as_bytes()))
 }
 
 static FILE: OnceLock<OsString> = OnceLock::new();

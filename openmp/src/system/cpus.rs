@@ -51,6 +51,13 @@ impl Cpus {
         unsafe { next::syscall(libc::SYS_sched_setaffinity, arguments) == 0 }
     }
 
+    /// Takes a CPU out of the set.
+    pub(crate) fn remove(&mut self, cpu: usize) {
+        if let Some(word) = self.0.get_mut(cpu / BITS) {
+            *word &= !(1 << (cpu % BITS));
+        }
+    }
+
     /// The number of CPUs.
     pub(crate) fn count(&self) -> usize {
         let words = self.0.iter();
@@ -105,6 +112,10 @@ mod tests {
         let set = Cpus::of(&numbers);
         assert_eq!((set.numbers(), set.count()), (numbers.to_vec(), 6));
         assert_eq!(Cpus::of(&[MOST, usize::MAX]).numbers(), []);
+        let mut fewer = set;
+        fewer.remove(64);
+        fewer.remove(MOST);
+        assert_eq!(fewer.numbers(), [0, 63, 1_023, 1_024, MOST - 1]);
         assert_eq!(
             Cpus::of_caller().numbers(),
             Cpus::of_thread(0).expect("a thread has CPUs").numbers()

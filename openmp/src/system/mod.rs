@@ -15,6 +15,7 @@ pub(crate) mod masks;
 #[allow(dead_code, reason = "the same")]
 pub(crate) mod next;
 pub(crate) mod report;
+pub(crate) mod shared_core;
 #[allow(dead_code, reason = "the same")]
 pub(crate) mod small_file;
 pub(crate) mod threads;

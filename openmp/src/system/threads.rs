@@ -42,6 +42,15 @@ pub(super) fn is_ours(thread: libc::pid_t) -> bool {
     entries().any(|entry| entry.thread.load(Relaxed) == word)
 }
 
+/// The numbers of the threads of this library.
+pub(super) fn numbers() -> impl Iterator<Item = libc::pid_t> {
+    let generation = word(0);
+    // Relaxed: as above.
+    let words = entries().map(|entry| entry.thread.load(Relaxed));
+    let ours = words.filter(move |&word| word > generation && word >> 32 == generation >> 32);
+    ours.map(|word| (word as u32).cast_signed())
+}
+
 /// Keeps the calling thread on the list until this value is dropped.
 struct Ours(&'static Entry);
 
@@ -205,7 +214,7 @@ mod tests {
         drop(Ours::new());
         assert!(!is_ours(here));
         let ours = Ours::new();
-        assert!(is_ours(here));
+        assert!(is_ours(here) && numbers().any(|it| it == here));
         drop(ours);
         assert!(!is_ours(here));
     }
@@ -213,7 +222,7 @@ mod tests {
     #[test]
     fn an_entry_of_another_generation_is_free() {
         let entry = add(1 << 63 | 7);
-        assert!(!is_ours(7));
+        assert!(!is_ours(7) && !numbers().any(|it| it == 7));
         // This fills every free entry, and adds more.
         let ours: Vec<_> = entries().map(|_| Ours::new()).collect();
         assert_ne!(entry.thread.load(Relaxed), 1 << 63 | 7);

@@ -2,6 +2,7 @@
 
 use super::Carried;
 use super::spin::spin;
+use crate::system::shared_core;
 use manycore_cores::sync;
 use manycore_platform::Native;
 
@@ -49,6 +50,7 @@ impl Bell {
         }
         while !condition() {
             self.0.sleep(|| condition().then_some(()), || None);
+            shared_core::leave();
         }
     }
 }

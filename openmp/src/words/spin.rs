@@ -4,6 +4,7 @@ use crate::environment::cores::cores;
 pub(crate) use crate::environment::idle::{busy, enter, forget_regions, leave};
 use crate::environment::settings;
 use crate::system::clock::has_passed;
+use crate::system::shared_core;
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::time::Duration;
@@ -115,6 +116,10 @@ impl NextYield {
         let mut yields = YIELDS.get();
         // A clock that differs between cores can step back when the thread moves.
         yields.learn(since.saturating_sub(begin));
+        if yields.shares && shared_core::leave() {
+            // What the yields took was the fault of a thread of the team.
+            yields = Yields::new();
+        }
         YIELDS.set(yields);
         let patience = yields.patience();
         Self { since, patience }
