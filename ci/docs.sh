@@ -14,10 +14,11 @@ if [ "${1:-}" = --install ] && ! command -v mdbook >/dev/null && ! [ -x target/m
 fi
 ci/docs.py
 manycore=${MANYCORE:-target/release/manycore}
-# Prints something if a file that the binary was compiled from, by cargo's list, is newer than the binary or is gone. The
-# list also has folders and git's log: they change only what the binary says of its own version.
+# Prints something if a file that the binary was compiled from, by cargo's list, is newer than the binary or is gone, or
+# if the list is not understood. It also has folders and git's log: they change only what the binary says of its version.
 newer_sources() {
     # xargs reads the spaces that cargo has escaped.
+    grep -q 'manycore: .*main\.rs' "$manycore.d" || echo "$manycore.d"
     sed 's/^.*manycore: //' "$manycore.d" | xargs sh -c '
         find "$@" -maxdepth 0 ! -type d ! -path "*/.git/*" -newer "$0" -print -quit 2>&1' "$manycore" || true
 }

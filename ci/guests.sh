@@ -74,12 +74,13 @@ shared() {
 # LLVM's runtime and oneTBB for riscv64.
 sysroot() {
     export GUESTS_SYSROOT=$folder/sysroot
-    [ ! -e "$GUESTS_SYSROOT/lib" ] || return 0
+    local packages=libomp-19-dev,libtbb-dev,libstdc++6,libatomic1
+    [ "$(cat "$GUESTS_SYSROOT/packages" 2>/dev/null)" != "$packages" ] || return 0
     rm -rf "$GUESTS_SYSROOT"
     mmdebstrap --quiet --variant=extract --architectures=riscv64 \
-        --include=libomp-19-dev,libtbb-dev,libstdc++6,libatomic1 trixie "$GUESTS_SYSROOT" \
-        http://deb.debian.org/debian &&
-        ln -s usr/lib "$GUESTS_SYSROOT/lib"
+        --include="$packages" trixie "$GUESTS_SYSROOT" http://deb.debian.org/debian &&
+        ln -s usr/lib "$GUESTS_SYSROOT/lib" &&
+        echo "$packages" >"$GUESTS_SYSROOT/packages"
 }
 
 # Builds $1 with feature $2 and the libraries of the sysroot, which need a newer C library than this system's.

@@ -2,7 +2,6 @@
 """Compares the documents with the built command `manycore`. Needs python3.11, and no network; takes some 15 s of one core.
 
     ci/guide.py           all checks
-    ci/guide.py --parse   check 1, and nothing else: less than a second
     ci/guide.py --draw    writes the figures of check 3 anew
 
 1. The commands in Markdown: subcommands, flags, studies, their settings and presets exist.
@@ -277,16 +276,14 @@ def check_figures(folder, draw):
 
 
 def main():
-    if sys.argv[1:] not in ([], ["--parse"], ["--draw"]):
+    if sys.argv[1:] not in ([], ["--draw"]):
         sys.exit(__doc__)
     said = []
     with tempfile.TemporaryDirectory() as folder:
-        if "--draw" not in sys.argv:
-            said.append(check_commands())
-        if len(sys.argv) == 1:
-            said.append(check_outputs(folder))
-        if "--parse" not in sys.argv:
-            said.append(check_figures(folder, "--draw" in sys.argv))
+        draws = "--draw" in sys.argv
+        if not draws:
+            said += [check_commands(), check_outputs(folder)]
+        said.append(check_figures(folder, draws))
     for what in wrong:
         print(f"guide: {what}", file=sys.stderr)
     if wrong:

@@ -10,7 +10,7 @@ use crate::environment::cores::{await_core, cores};
 use crate::system::masks::{ALL, block_all, set_mask};
 use crate::system::shared_core;
 use crate::words::bell::WORKERS;
-use crate::words::spin::NextYield;
+use crate::words::spin::{NextYield, is_wanted};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -123,6 +123,11 @@ impl Worker {
     /// Whether this worker has lost its core. Worker 0 always has one.
     pub(super) fn is_revoked(&self) -> bool {
         self.index != 0 && self.index >= cores()
+    }
+
+    /// Whether this kernel thread's CPUs are those that the program sees of a rank ([`pins`](super::pins)).
+    fn keeps_cpus(&self) -> bool {
+        self.index == 0 || self.index >= home::FIRST
     }
 
     /// Takes the rank, if it can continue.
@@ -383,7 +388,14 @@ impl Worker {
                     wait = (since, NextYield::begin(since));
                 }
                 if wait.1.is_due(since + waited) {
-                    wait.1 = NextYield::yield_core();
+                    if is_wanted(since + waited) {
+                        waited = patience + 1;
+                        continue;
+                    }
+                    wait.1 = match self.keeps_cpus() {
+                        true => NextYield::begin(since + waited),
+                        false => NextYield::yield_core(),
+                    };
                 } else {
                     Native::relax();
                 }
@@ -422,7 +434,9 @@ impl Worker {
             looks.then_some(until.min(Duration::from_millis(10)))
         };
         let found = WORKERS.sleep(look, timeout);
-        shared_core::leave();
+        if !self.keeps_cpus() {
+            shared_core::is_shared();
+        }
         if let Some(Some(rank)) = found {
             self.run(rank, None);
         }

@@ -12,6 +12,7 @@ use crate::carry;
 use crate::environment::cores::{cores, wake_watch, watch_cores};
 use crate::environment::icv::{Bind, Icv};
 use crate::environment::settings;
+use crate::system::shared_core;
 use crate::task::{Group, Outlined, Task};
 use crate::tasking::{arrive, end_tasks, run_any};
 use crate::team::context::Context;
@@ -125,6 +126,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
         context.come(|plan| make(plan));
     }
     if size > 1 {
+        shared_core::note_core();
         spin::enter(size as usize - 1);
         team.region()
             .busy

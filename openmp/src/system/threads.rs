@@ -22,7 +22,7 @@ struct Entry {
 
 static THREADS: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
 
-fn entries() -> impl Iterator<Item = &'static Entry> {
+fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
     // SAFETY: entries are never freed. Acquire makes visible the contents of the first entry, and so of all entries
     // behind it.
     let first = unsafe { THREADS.load(Acquire).as_ref() };
@@ -43,7 +43,7 @@ pub(super) fn is_ours(thread: libc::pid_t) -> bool {
 }
 
 /// The numbers of the threads of this library.
-pub(super) fn numbers() -> impl Iterator<Item = libc::pid_t> {
+pub(super) fn numbers() -> impl Iterator<Item = libc::pid_t> + Clone {
     let generation = word(0);
     // Relaxed: as above.
     let words = entries().map(|entry| entry.thread.load(Relaxed));

@@ -50,7 +50,7 @@ impl Bell {
         }
         while !condition() {
             self.0.sleep(|| condition().then_some(()), || None);
-            shared_core::leave();
+            shared_core::is_shared();
         }
     }
 }

@@ -15,77 +15,13 @@ const PATIENCE: Duration = Duration::from_micros(200);
 const CROWDED: Duration = Duration::from_micros(1);
 /// How often a thread looks at the condition between two looks at the clock.
 const LOOKS: u32 = 32;
-/// A waiting thread yields its core each time that this duration has passed. The kernel may have woken two members of a
-/// team on one core while another core is idle. The team then waits for one of these two members, and that member waits
-/// for the core. A yield takes some 0.3 us if no other thread wants the core.
-const YIELD: Duration = Duration::from_micros(10);
-/// If a yield took longer than this, another thread has had the core. That thread may want the core again at the next
-/// wait, so the waiting thread then yields after this duration.
-const SHARED: Duration = Duration::from_micros(2);
-/// After a yield that took longer than [`PATIENCE`], a thread does not yield in this number of waits. The first number
-/// is the initial one, and the second one is the largest.
-const HOLDS: [u32; 2] = [16, 1 << 12];
+/// A waiting thread looks this often whether it shares its core with another thread of the team. If it does, it yields.
+const LOOK: Duration = Duration::from_micros(10);
+/// If the last look has found that, the thread yields this often.
+const YIELD: Duration = Duration::from_micros(2);
 
-/// Whether a thread yields in its next waits, as learned from how long its last yields took.
-///
-/// If a yield gives the core to a member of the team, that member keeps the core only while the team waits for that
-/// member. Another process keeps the core for a time slice, which is some milliseconds. A wait of some microseconds
-/// then becomes as long as the time slice. Spinning and then sleeping costs less than such a yield. So after such a
-/// yield the thread does not yield in its next waits. Each further long yield raises the number of these waits.
-#[derive(Clone, Copy)]
-struct Yields {
-    /// Whether the last yield let another thread run.
-    shares: bool,
-    /// The number of coming waits without yields.
-    left: u32,
-    /// The value of `left` after the next long yield.
-    hold: u32,
-}
-
-thread_local! {
-    static YIELDS: Cell<Yields> = const { Cell::new(Yields::new()) };
-}
-
-impl Yields {
-    const fn new() -> Self {
-        Self {
-            shares: false,
-            left: 0,
-            hold: HOLDS[0],
-        }
-    }
-
-    /// Called when a wait begins. Returns how many ticks the thread waits before it yields.
-    fn begin(&mut self) -> u64 {
-        if self.left > 0 {
-            self.left -= 1;
-            return u64::MAX;
-        }
-        self.patience()
-    }
-
-    fn patience(self) -> u64 {
-        if self.left > 0 {
-            return u64::MAX;
-        }
-        Native::duration_to_ticks(if self.shares { SHARED } else { YIELD })
-    }
-
-    /// Learns that a yield took `took` ticks.
-    fn learn(&mut self, took: u64) {
-        let [least, most] = HOLDS;
-        self.shares = took > Native::duration_to_ticks(SHARED);
-        if took > Native::duration_to_ticks(PATIENCE) {
-            self.left = self.hold;
-            self.hold = (4 * self.hold).min(most);
-        } else if self.shares {
-            self.hold = (self.hold / 2).max(least);
-        }
-    }
-}
-
-/// When a waiting thread next yields its core to other threads. The wait began, or the thread last yielded, at `since`.
-/// The thread yields `patience` ticks later. `u64::MAX` stands for never.
+/// When a waiting thread next lets other threads of the team have its core, if they are there. The wait began, or the
+/// thread last did so, at `since`. The next time is `patience` ticks later.
 #[derive(Clone, Copy)]
 pub(crate) struct NextYield {
     since: u64,
@@ -95,35 +31,69 @@ pub(crate) struct NextYield {
 impl NextYield {
     /// The calling thread begins a wait at `since`.
     pub(crate) fn begin(since: u64) -> Self {
-        let mut yields = YIELDS.get();
-        let patience = yields.begin();
-        YIELDS.set(yields);
+        let patience = Native::duration_to_ticks(LOOK);
         Self { since, patience }
     }
 
-    /// Whether the thread is to yield.
+    /// Whether the thread is to yield, if it shares its core.
     #[inline]
     pub(crate) fn is_due(self, now: u64) -> bool {
-        self.patience != u64::MAX && has_passed(self.patience, self.since, now)
+        has_passed(self.patience, self.since, now)
     }
 
-    /// Yields the core to another thread. Returns when the thread next yields.
+    /// Yields the core if another thread of the team is there. Returns when the thread next does so.
     #[cold]
     pub(crate) fn yield_core() -> Self {
-        let begin = Native::now();
-        Native::yield_now();
-        let since = Native::now();
-        let mut yields = YIELDS.get();
-        // A clock that differs between cores can step back when the thread moves.
-        yields.learn(since.saturating_sub(begin));
-        if yields.shares && shared_core::leave() {
-            // What the yields took was the fault of a thread of the team.
-            yields = Yields::new();
+        let is_shared = shared_core::is_shared();
+        if is_shared {
+            Native::yield_now();
         }
-        YIELDS.set(yields);
-        let patience = yields.patience();
-        Self { since, patience }
+        let patience = if is_shared { YIELD } else { LOOK };
+        Self {
+            since: Native::now(),
+            patience: Native::duration_to_ticks(patience),
+        }
     }
+}
+
+/// If the kernel has preempted a thread twice within this duration, other threads want its core.
+const RECENT: Duration = Duration::from_millis(20);
+
+/// How often the kernel has preempted a thread, as far as its waits have seen.
+#[derive(Clone, Copy, Default)]
+struct Preemptions {
+    count: u64,
+    /// When a wait last found a new count.
+    since: u64,
+    is_frequent: bool,
+}
+
+thread_local! {
+    static PREEMPTIONS: Cell<Preemptions> = const {
+        Cell::new(Preemptions { count: 0, since: 0, is_frequent: false })
+    };
+}
+
+impl Preemptions {
+    /// Notes the count at `now`.
+    fn note(&mut self, count: u64, now: u64) {
+        let is_recent = !has_passed(Native::duration_to_ticks(RECENT), self.since, now);
+        if count != self.count {
+            self.is_frequent = is_recent;
+            (self.count, self.since) = (count, now);
+        } else if !is_recent {
+            self.is_frequent = false;
+        }
+    }
+}
+
+/// Whether other threads of the system want the core of the calling thread, which waits. Then it should sleep: a thread
+/// that gives up its core gets it back sooner when it has work than a thread that has spun for its share of the core.
+pub(crate) fn is_wanted(now: u64) -> bool {
+    let mut known = PREEMPTIONS.get();
+    known.note(Native::preemptions(), now);
+    PREEMPTIONS.set(known);
+    known.is_frequent
 }
 
 /// Evaluates `condition` until it holds or the thread's patience ends. Returns whether it held.
@@ -149,6 +119,9 @@ pub(crate) fn spin(condition: &dyn Fn() -> bool) -> bool {
             return condition();
         }
         if next.is_due(now) {
+            if settings.patience.is_none() && is_wanted(now) {
+                return condition();
+            }
             next = NextYield::yield_core();
         }
     }
@@ -158,36 +131,18 @@ pub(crate) fn spin(condition: &dyn Fn() -> bool) -> bool {
 mod tests {
     use super::*;
 
-    fn us(us: u64) -> u64 {
-        Native::duration_to_ticks(Duration::from_micros(us))
-    }
-
-    /// The number of `waits` that yield, if each yield takes `took` microseconds.
-    fn yields(waits: u32, took: u64) -> u32 {
-        let mut yields = Yields::new();
-        let mut count = 0;
-        for _ in 0..waits {
-            if yields.begin() < u64::MAX {
-                yields.learn(us(took));
-                count += 1;
-            }
-        }
-        count
-    }
-
     #[test]
-    fn a_core_that_other_processes_have_is_rarely_given_away() {
-        assert!(yields(10_000, 3_000) < 10);
-    }
-
-    #[test]
-    fn a_core_that_a_member_wants_is_given_away() {
-        assert_eq!(yields(1_000, 0), 1_000);
-        assert_eq!(yields(1_000, 50), 1_000);
-        let mut yields = Yields::new();
-        yields.learn(us(50));
-        assert_eq!(yields.begin(), us(2));
-        yields.learn(0);
-        assert_eq!(yields.begin(), us(10));
+    fn a_core_is_wanted_if_its_thread_is_preempted_repeatedly() {
+        let ms = |ms| Native::duration_to_ticks(Duration::from_millis(ms));
+        let start = ms(1_000);
+        let mut seen = Preemptions::default();
+        let mut after = |time, count| {
+            seen.note(count, start + ms(time));
+            seen.is_frequent
+        };
+        // A single preemption, such as by a thread of the kernel.
+        assert!(!after(0, 5) && !after(1, 5) && !after(100, 6));
+        assert!(after(110, 7) && after(120, 7) && after(125, 8));
+        assert!(!after(150, 8) && !after(160, 9));
     }
 }

@@ -75,7 +75,8 @@ pub(super) struct PeersConfig {
     files: Vec<(String, String)>,
     steady: usize,
     gaps: usize,
-    limit_ms: u64,
+    /// The limit of a run on each machine.
+    limits_ms: Vec<u64>,
 }
 
 impl PeersConfig {
@@ -129,7 +130,21 @@ impl PeersConfig {
             orders.push(vec![order::PLAIN]);
             sizes.push(("this host".into(), Topology::detect().usable().len()));
         }
+        let gaps = number("gaps", 2, 5)?;
+        let limit = match is_host {
+            true => number("limit", 20_000, 20_000)?,
+            false => number("limit", 40, 4_000)?,
+        };
+        let is_asked = set.text("limit").is_some();
+        let late = |chip: &Chip| if is_asked { 0 } else { late_ms(chip) };
+        let mut limits_ms: Vec<_> = (setup.machines.0.iter())
+            .map(|chip| limit + gaps * late(chip))
+            .collect();
+        if is_host {
+            limits_ms.push(limit);
+        }
         let config = Self {
+            limits_ms,
             threads: (sizes.iter())
                 .map(|(name, cores)| threads(request, name, *cores))
                 .collect::<Result<_, _>>()?,
@@ -144,11 +159,7 @@ impl PeersConfig {
                 .unwrap_or("/usr/riscv64-linux-gnu")
                 .to_owned(),
             steady: number("steady", 6, 30)? as usize,
-            gaps: number("gaps", 2, 5)? as usize,
-            limit_ms: match is_host {
-                true => number("limit", 20_000, 20_000)?,
-                false => number("limit", 40, 4_000)?,
-            },
+            gaps: gaps as usize,
             setup,
         };
         let machines = config.threads.iter().zip(&config.orders);
@@ -225,7 +236,7 @@ impl PeersConfig {
             root: self.root.clone(),
             steady: self.steady,
             gaps: self.gaps,
-            limit_ms: self.limit_ms,
+            limit_ms: self.limits_ms[machine],
         }
     }
 
@@ -244,6 +255,12 @@ impl PeersConfig {
             format!("These peers have no binaries in the folder and are left out: {missing}.")
         })
     }
+}
+
+/// How many milliseconds later than asked a sleep can end: on some machines, only a clock interrupt ends it.
+fn late_ms(chip: &Chip) -> u64 {
+    let os = &chip.0.os;
+    ((os.tick + os.timer_slack) as f64 / (chip.0.ghz * 1e6)).ceil() as u64
 }
 
 /// Returns the machines that the setting `on` names. Without that setting, the default of `--on` means three machines.
@@ -366,6 +383,16 @@ fn files(peers: &[String], folder: &str) -> anyhow::Result<Vec<(String, String)>
 mod tests {
     use super::*;
     use crate::study::settings::Settings;
+
+    #[test]
+    fn sleeps_that_end_late_have_time() {
+        let late = ["graviton2-64", "gold5225r"].map(|name| {
+            let machine = Config::preset(name).unwrap();
+            late_ms(&Chip(machine))
+        });
+        // Linux, and Windows with its clock interrupts of 15.6 ms.
+        assert_eq!(late, [5, 32]);
+    }
 
     #[test]
     fn a_machine_without_random_delays_or_with_a_seed_has_one_order() {

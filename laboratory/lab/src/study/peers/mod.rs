@@ -65,8 +65,8 @@ const KEYS: &[Key] = keys![
     "gaps" [0, 4_000]
         "number of calls after 1 ms without work [2; --full: 5]",
     "limit" [1, 100_000]
-        "ms after which a run counts as failed; simulated ms on a simulated machine [40; --full: 4,000; \
-         with --on native: 20,000]",
+        "ms after which a run counts as failed; simulated ms on a simulated machine [40 and, for each gap, a tick \
+         and the timer slack; --full: 4,000 instead of 40; with --on native: 20,000]",
     .. RUNS, SECONDS
 ];
 
