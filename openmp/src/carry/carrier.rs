@@ -15,6 +15,7 @@ use crate::environment::{places, settings};
 use crate::system::masks::with_signals_blocked;
 use crate::system::next::is_preloaded;
 use crate::system::report::line;
+use crate::system::shared_core;
 use crate::system::threads::spawn;
 use crate::team::Carrier;
 use crate::team::context::Context;
@@ -200,6 +201,7 @@ fn make_first_worker() -> &'static Worker {
 
 /// Makes the calling thread a rank. Returns when a worker executes the rank.
 pub(crate) fn become_rank(context: &Context, stack: SecondStack) {
+    shared_core::become_rank();
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
     // When `part` has left this stack, no thread can ring the bell of the workers, `WORKERS`, for the rank. So workers
     // stay awake until one of them has taken the rank.

@@ -10,7 +10,7 @@ use crate::environment::cores::{await_core, cores};
 use crate::system::masks::{ALL, block_all, set_mask};
 use crate::system::shared_core;
 use crate::words::bell::WORKERS;
-use crate::words::spin::{NextYield, is_wanted};
+use crate::words::spin::{NextLook, is_wanted};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -123,11 +123,6 @@ impl Worker {
     /// Whether this worker has lost its core. Worker 0 always has one.
     pub(super) fn is_revoked(&self) -> bool {
         self.index != 0 && self.index >= cores()
-    }
-
-    /// Whether this kernel thread's CPUs are those that the program sees of a rank ([`pins`](super::pins)).
-    fn keeps_cpus(&self) -> bool {
-        self.index == 0 || self.index >= home::FIRST
     }
 
     /// Takes the rank, if it can continue.
@@ -339,6 +334,7 @@ impl Worker {
         if self.index == 0 {
             // The leader's kernel thread comes here when the leader waits for the first time.
             self.flags.set(switch::flags());
+            shared_core::lead();
             registry::lead().inspect(|lead| _ = self.has_left(lead.rank));
         } else {
             switch::use_vectors();
@@ -352,7 +348,7 @@ impl Worker {
         let (mut since, mut waited) = (Native::now(), 0);
         // The wait that began at this time, and when the worker next yields its core in that wait, since another worker
         // may be on that core.
-        let mut wait = (since, NextYield::begin(since));
+        let mut wait = (since, NextLook::begin(since));
         loop {
             if let Some(rank) = self.next.take() {
                 (since, waited) = (self.run(rank, self.part.get().quantum()), 0);
@@ -385,17 +381,14 @@ impl Worker {
             }
             if waited <= patience {
                 if wait.0 != since {
-                    wait = (since, NextYield::begin(since));
+                    wait = (since, NextLook::begin(since));
                 }
                 if wait.1.is_due(since + waited) {
                     if is_wanted(since + waited) {
                         waited = patience + 1;
                         continue;
                     }
-                    wait.1 = match self.keeps_cpus() {
-                        true => NextYield::begin(since + waited),
-                        false => NextYield::yield_core(),
-                    };
+                    wait.1 = wait.1.look(true);
                 } else {
                     Native::relax();
                 }
@@ -433,12 +426,14 @@ impl Worker {
             let looks = registry::is_in_region() || pending::may_come();
             looks.then_some(until.min(Duration::from_millis(10)))
         };
-        let found = WORKERS.sleep(look, timeout);
-        if !self.keeps_cpus() {
-            shared_core::is_shared();
-        }
-        if let Some(Some(rank)) = found {
-            self.run(rank, None);
+        shared_core::forget();
+        match WORKERS.sleep(look, timeout) {
+            Some(found) => {
+                shared_core::note();
+                found.inspect(|&rank| _ = self.run(rank, None));
+            }
+            // The kernel may have woken the thread on any core.
+            None => _ = shared_core::is_shared(true),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::binding::{bind, position};
 use crate::environment::icv::Icv;
 use crate::environment::settings;
+use crate::system::shared_core;
 use crate::task::{Group, Task};
 use crate::tasking::{arrive, run_any};
 use crate::team::Team;
@@ -33,6 +34,9 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
             return;
         }
         epoch = epoch.wrapping_add(1);
+        if team.carrier.is_none() {
+            shared_core::note();
+        }
         let region = team.region();
         let group = region.group.clone();
         let current = renew(&mut task, region.icv, group, region.in_final);

@@ -126,7 +126,10 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
         context.come(|plan| make(plan));
     }
     if size > 1 {
-        shared_core::note_core();
+        // Inside a region a worker may execute the caller, on another core.
+        if level == 0 {
+            shared_core::note();
+        }
         spin::enter(size as usize - 1);
         team.region()
             .busy

@@ -9,7 +9,6 @@ use crate::environment::cores::give_up_watch;
 use crate::environment::{settings, stack_size};
 use crate::system::limits::has_room;
 use crate::system::report::line;
-use crate::system::shared_core::note_leader;
 use crate::system::threads::try_spawn;
 use crate::team::context::{Context, context};
 use crate::team::hot::Hot;
@@ -77,7 +76,6 @@ pub(super) fn waiting_ranks() -> usize {
 /// Makes a team of `size` members. If there is no room for so many ranks, the team is not carried. If there is no room
 /// for so many threads, the team is smaller. The other members, which are threads or ranks, wait for the first region.
 pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
-    note_leader();
     let is_carried = carrier.is_some();
     let dock = |_| {
         let waiting = pool(is_carried).with(Vec::pop);

@@ -4,7 +4,7 @@ use super::next;
 use std::ffi::c_ulong;
 
 /// A set of CPUs, in the kernel's format.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Cpus([c_ulong; MOST / BITS]);
 
 /// Linux supports at most this number of CPUs. The kernel refuses to report a mask to a smaller set than it needs for
@@ -15,6 +15,7 @@ const SIZE: usize = size_of::<Cpus>();
 
 impl Cpus {
     const NONE: Self = Self([0; MOST / BITS]);
+    pub(super) const ALL: Self = Self([c_ulong::MAX; MOST / BITS]);
 
     /// A set of these numbers. Numbers that are too large for the kernel are left out.
     pub(crate) fn of(numbers: &[usize]) -> Self {

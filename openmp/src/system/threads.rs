@@ -5,6 +5,7 @@
 //! ([`Platform::forks`]), and entries of other generations are free.
 
 use super::report::fatal;
+use super::shared_core::{self, NONE, Slot};
 use manycore_platform::{Native, Platform};
 use std::ffi::{CString, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -17,12 +18,13 @@ use std::{io, ptr};
 struct Entry {
     /// The high half is the generation, and the low half the number of the thread. A free entry has 0.
     thread: AtomicU64,
+    slot: Slot,
     next: *const Self,
 }
 
 static THREADS: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
 
-fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
+fn entries() -> impl Iterator<Item = &'static Entry> {
     // SAFETY: entries are never freed. Acquire makes visible the contents of the first entry, and so of all entries
     // behind it.
     let first = unsafe { THREADS.load(Acquire).as_ref() };
@@ -42,13 +44,18 @@ pub(super) fn is_ours(thread: libc::pid_t) -> bool {
     entries().any(|entry| entry.thread.load(Relaxed) == word)
 }
 
-/// The numbers of the threads of this library.
-pub(super) fn numbers() -> impl Iterator<Item = libc::pid_t> + Clone {
+/// The slots of the threads of this library.
+pub(super) fn slots() -> impl Iterator<Item = &'static Slot> {
     let generation = word(0);
+    let is_alive = move |word: u64| word > generation && word >> 32 == generation >> 32;
     // Relaxed: as above.
-    let words = entries().map(|entry| entry.thread.load(Relaxed));
-    let ours = words.filter(move |&word| word > generation && word >> 32 == generation >> 32);
-    ours.map(|word| (word as u32).cast_signed())
+    let alive = entries().filter(move |entry| is_alive(entry.thread.load(Relaxed)));
+    alive.map(|entry| &entry.slot)
+}
+
+#[cfg(test)]
+pub(super) fn new_slot() -> &'static Slot {
+    &add(word(number())).slot
 }
 
 /// Keeps the calling thread on the list until this value is dropped.
@@ -83,12 +90,15 @@ impl Ours {
                     .compare_exchange(known, word, Relaxed, Relaxed)
                     .is_ok()
         };
-        Self(entries().find(take).unwrap_or_else(|| add(word)))
+        let entry = entries().find(take).unwrap_or_else(|| add(word));
+        shared_core::take(&entry.slot);
+        Self(entry)
     }
 }
 
 impl Drop for Ours {
     fn drop(&mut self) {
+        shared_core::forget();
         self.0.thread.store(0, Relaxed);
     }
 }
@@ -96,6 +106,7 @@ impl Drop for Ours {
 fn add(word: u64) -> &'static Entry {
     let entry = Box::into_raw(Box::new(Entry {
         thread: AtomicU64::new(word),
+        slot: Slot::new(NONE),
         next: THREADS.load(Relaxed),
     }));
     loop {
@@ -214,7 +225,7 @@ mod tests {
         drop(Ours::new());
         assert!(!is_ours(here));
         let ours = Ours::new();
-        assert!(is_ours(here) && numbers().any(|it| it == here));
+        assert!(is_ours(here) && slots().any(|it| ptr::eq(it, &raw const ours.0.slot)));
         drop(ours);
         assert!(!is_ours(here));
     }
@@ -222,7 +233,7 @@ mod tests {
     #[test]
     fn an_entry_of_another_generation_is_free() {
         let entry = add(1 << 63 | 7);
-        assert!(!is_ours(7) && !numbers().any(|it| it == 7));
+        assert!(!is_ours(7) && !slots().any(|it| ptr::eq(it, &raw const entry.slot)));
         // This fills every free entry, and adds more.
         let ours: Vec<_> = entries().map(|_| Ours::new()).collect();
         assert_ne!(entry.thread.load(Relaxed), 1 << 63 | 7);

@@ -49,8 +49,13 @@ impl Bell {
             return;
         }
         while !condition() {
-            self.0.sleep(|| condition().then_some(()), || None);
-            shared_core::is_shared();
+            shared_core::forget();
+            let found = self.0.sleep(|| condition().then_some(()), || None);
+            match found {
+                Some(()) => shared_core::note(),
+                // The kernel may have woken the thread on any core.
+                None => _ = shared_core::is_shared(true),
+            }
         }
     }
 }

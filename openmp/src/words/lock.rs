@@ -2,7 +2,7 @@
 
 use super::Carried;
 use super::bell::WORKERS;
-use super::spin::spin;
+use super::spin::spin_at_lock;
 use manycore_platform::{Futex, Native, Platform};
 use std::cell::UnsafeCell;
 use std::sync::atomic::AtomicU32;
@@ -100,7 +100,7 @@ impl WordLock {
         if self.lock_with_backoff() {
             return;
         }
-        while spin(&free) {
+        while spin_at_lock(&free) {
             if self.0.try_lock() {
                 return;
             }

@@ -15,48 +15,55 @@ const PATIENCE: Duration = Duration::from_micros(200);
 const CROWDED: Duration = Duration::from_micros(1);
 /// How often a thread looks at the condition between two looks at the clock.
 const LOOKS: u32 = 32;
-/// A waiting thread looks this often whether it shares its core with another thread of the team. If it does, it yields.
+/// A waiting thread first looks after this time whether it shares its core with another thread of the team. The time to
+/// each further look is twice as long.
 const LOOK: Duration = Duration::from_micros(10);
-/// If the last look has found that, the thread yields this often.
+/// If a thread shares its core, it yields, and looks again after this time.
 const YIELD: Duration = Duration::from_micros(2);
 
-/// When a waiting thread next lets other threads of the team have its core, if they are there. The wait began, or the
-/// thread last did so, at `since`. The next time is `patience` ticks later.
+/// When a waiting thread next looks whether it shares its core. The wait began, or the thread last looked, at `since`.
+/// The next look is `patience` ticks later.
 #[derive(Clone, Copy)]
-pub(crate) struct NextYield {
+pub(crate) struct NextLook {
     since: u64,
     patience: u64,
 }
 
-impl NextYield {
+impl NextLook {
     /// The calling thread begins a wait at `since`.
     pub(crate) fn begin(since: u64) -> Self {
         let patience = Native::duration_to_ticks(LOOK);
         Self { since, patience }
     }
 
-    /// Whether the thread is to yield, if it shares its core.
     #[inline]
     pub(crate) fn is_due(self, now: u64) -> bool {
         has_passed(self.patience, self.since, now)
     }
 
-    /// Yields the core if another thread of the team is there. Returns when the thread next does so.
+    /// Looks. If the thread shares its core, it leaves the core if it `may_move`, or yields. Returns the next look.
     #[cold]
-    pub(crate) fn yield_core() -> Self {
-        let is_shared = shared_core::is_shared();
+    pub(crate) fn look(self, may_move: bool) -> Self {
+        let is_shared = shared_core::is_shared(may_move);
         if is_shared {
             Native::yield_now();
         }
-        let patience = if is_shared { YIELD } else { LOOK };
-        Self {
-            since: Native::now(),
-            patience: Native::duration_to_ticks(patience),
+        if is_shared && may_move {
+            // The kernel counts a yield as a preemption.
+            let known = PREEMPTIONS.get();
+            let count = Native::preemptions();
+            PREEMPTIONS.set(Preemptions { count, ..known });
         }
+        let patience = match is_shared {
+            true => Native::duration_to_ticks(YIELD),
+            false => 2 * self.patience,
+        };
+        let since = Native::now();
+        Self { since, patience }
     }
 }
 
-/// If the kernel has preempted a thread twice within this duration, other threads want its core.
+/// If two waits within this duration find that the kernel has preempted the thread, other threads want its core.
 const RECENT: Duration = Duration::from_millis(20);
 
 /// How often the kernel has preempted a thread, as far as its waits have seen.
@@ -98,15 +105,25 @@ pub(crate) fn is_wanted(now: u64) -> bool {
 
 /// Evaluates `condition` until it holds or the thread's patience ends. Returns whether it held.
 pub(crate) fn spin(condition: &dyn Fn() -> bool) -> bool {
+    spin_until(condition, true)
+}
+
+/// As [`spin`], with no system call but `sched_yield`: the program may have entered a sandbox.
+pub(crate) fn spin_at_lock(condition: &dyn Fn() -> bool) -> bool {
+    spin_until(condition, false)
+}
+
+fn spin_until(condition: &dyn Fn() -> bool, may_ask: bool) -> bool {
     let settings = settings();
     let patience = match settings.patience {
         Some(patience) => patience,
         None if busy() > cores() => CROWDED,
         None => PATIENCE,
     };
+    let may_leave = may_ask && settings.patience.is_none();
     let begin = Native::now();
     let patience = Native::duration_to_ticks(patience);
-    let mut next = NextYield::begin(begin);
+    let mut next = NextLook::begin(begin);
     loop {
         for _ in 0..LOOKS {
             if condition() {
@@ -119,10 +136,10 @@ pub(crate) fn spin(condition: &dyn Fn() -> bool) -> bool {
             return condition();
         }
         if next.is_due(now) {
-            if settings.patience.is_none() && is_wanted(now) {
+            if may_leave && is_wanted(now) {
                 return condition();
             }
-            next = NextYield::yield_core();
+            next = next.look(may_ask);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Checks a program for functions of LLVM's library that this library does not define. The loader would find such a
 //! function in LLVM's library, and the program would have two runtimes. So the imports of the program are checked when
-//! it starts.
+//! it starts. Libraries that were linked to no OpenMP library are not checked, since most are of other kinds.
 
 use crate::environment::effect::is_runtime;
 use crate::system::report::fatal;
