@@ -346,8 +346,7 @@ impl Worker {
         // The time since which the worker has found no rank, and the length of that time. `run` returns the time, so
         // the clock is not read again.
         let (mut since, mut waited) = (Native::now(), 0);
-        // The wait that began at this time, and when the worker next yields its core in that wait, since another worker
-        // may be on that core.
+        // The time at which a wait began, and the next look of that wait: whether the worker shares its core.
         let mut wait = (since, NextLook::begin(since));
         loop {
             if let Some(rank) = self.next.take() {

@@ -1,14 +1,15 @@
 //! Whether a thread of a team shares its core with another thread of the team, and how it leaves that core.
 //!
-//! The kernel may wake a thread of a team on the core of the team's leader. The team then waits for one of the two, and
-//! that one waits for the core. The kernel moves one of them when a core is idle. But other threads of the program may
-//! wait on the other cores by yielding, such as the threads of OpenBLAS. Then no core is idle, and the two threads stay
-//! on one core. A thread that is alone with such a yielding thread has nearly the whole core.
+//! The kernel may wake a member of a team on the core of the team's leader. The leader and the member then take turns
+//! on this core, and the team waits for both. When another core is idle, the kernel moves a thread there. But threads of
+//! other libraries may wait on the other cores by yielding, such as the threads of OpenBLAS. Then no core is idle, and
+//! the leader and the member stay on one core. A member that shares a core with a yielding thread has nearly the whole
+//! core.
 //!
 //! So each thread notes its core in a *slot* when it begins a region, and while it waits. Before it sleeps, it clears
 //! the slot. If a waiting thread finds its own core in the slot of another thread, it moves to a core that no slot has.
-//! The leader stays. Of two other threads, the one whose slot has the lower address stays. A thread that does not move
-//! yields. It does not yield to other processes: such a yield lasts a time slice of some milliseconds, and the team may
+//! The leader stays. If neither thread is the leader, the thread with the lower address of its slot stays. A thread that
+//! does not move yields. It does not yield to other processes: such a yield lasts a time slice of some milliseconds, and the team may
 //! wait for this thread.
 //!
 //! All leaders that are threads of the program have one slot, so only the last of them is known. A slot may be wrong if
@@ -31,6 +32,7 @@ pub(super) type Slot = AtomicU32;
 /// The thread sleeps, or has not noted its core yet.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// The slot of all leaders that are threads of the program.
 static LEADERS: Slot = Slot::new(NONE);
 /// The slot of the threads that workers execute, which no thread reads: these threads have no cores of their own.
 static RANKS: Slot = Slot::new(NONE);
@@ -39,7 +41,7 @@ static RANKS: Slot = Slot::new(NONE);
 const REST: Duration = Duration::from_millis(1);
 
 thread_local! {
-    /// The calling thread's slot. `None` stands for that of the leaders.
+    /// The calling thread's slot. `None` stands for [`LEADERS`].
     static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
     /// When the calling thread last moved.
     static MOVED: Cell<u64> = const { Cell::new(0) };
@@ -127,7 +129,7 @@ fn try_to_leave() -> bool {
     has_moved
 }
 
-/// Moves the calling thread to one of the `free` CPUs. Afterwards it may run on `all` again, unless another thread has
+/// Moves the calling thread to a CPU of the set `free`. Afterwards the thread may run on `all` again, unless another thread has
 /// bound it meanwhile. The kernel has no call that compares and sets, so a binding within these few microseconds may be
 /// lost. Signals are blocked, so no handler sees the CPUs in between.
 fn visit(free: &Cpus, all: &Cpus) -> bool {
@@ -150,7 +152,7 @@ fn visit(free: &Cpus, all: &Cpus) -> bool {
 mod tests {
     use super::*;
 
-    /// Both threads are on one core. Whether the one with this slot leaves, if the other one has that slot.
+    /// Whether a thread with the slot `mine` leaves a core that is also in the slot `its`.
     fn leaves(mine: Option<&'static Slot>, its: &'static Slot) -> bool {
         let thread = std::thread::spawn(move || {
             let all = Cpus::of_thread(0).expect("a thread has CPUs");

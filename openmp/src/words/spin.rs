@@ -16,8 +16,9 @@ const CROWDED: Duration = Duration::from_micros(1);
 /// How often a thread looks at the condition between two looks at the clock.
 const LOOKS: u32 = 32;
 /// A waiting thread first looks after this time whether it shares its core with another thread of the team. The time to
-/// each further look is twice as long.
+/// each further look is twice as long, up to [`RARE`].
 const LOOK: Duration = Duration::from_micros(10);
+const RARE: Duration = Duration::from_millis(1);
 /// If a thread shares its core, it yields, and looks again after this time.
 const YIELD: Duration = Duration::from_micros(2);
 
@@ -56,7 +57,7 @@ impl NextLook {
         }
         let patience = match is_shared {
             true => Native::duration_to_ticks(YIELD),
-            false => 2 * self.patience,
+            false => (2 * self.patience).min(Native::duration_to_ticks(RARE)),
         };
         let since = Native::now();
         Self { since, patience }
@@ -94,8 +95,9 @@ impl Preemptions {
     }
 }
 
-/// Whether other threads of the system want the core of the calling thread, which waits. Then it should sleep: a thread
-/// that gives up its core gets it back sooner when it has work than a thread that has spun for its share of the core.
+/// Whether other threads of the system want the core of the calling thread, which waits. If so, the calling thread should
+/// sleep. The kernel gives each thread a share of the core. A thread that spins uses up its share, and then waits for
+/// the core when work comes.
 pub(crate) fn is_wanted(now: u64) -> bool {
     let mut known = PREEMPTIONS.get();
     known.note(Native::preemptions(), now);

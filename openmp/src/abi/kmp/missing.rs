@@ -137,7 +137,7 @@ unsafe extern "C" fn look(info: *mut dl_phdr_info, _: usize, loaded: *mut c_void
     0
 }
 
-/// Ends the program if the loader finds the imported name in one of these OpenMP libraries. Programs may have names of
+/// Ends the program if the loader finds the imported name in an OpenMP library other than this one. Programs may have names of
 /// their own with the same prefixes.
 fn demand(name: &CStr, others: &[Range<usize>]) {
     let text = name.to_bytes();
