@@ -56,8 +56,6 @@ pub(crate) struct Quota {
 pub(crate) struct Counters {
     /// The CPU time, if the kernel counts it for exactly this group.
     pub(crate) usage: Option<Duration>,
-    /// The number of periods that have begun.
-    pub(crate) periods: Option<u64>,
     /// The number of periods in which the quota ran out, summed over this group and all other groups with a quota.
     pub(crate) throttled: Option<u64>,
 }
@@ -179,7 +177,6 @@ impl Groups {
                     text.and_then(|text| whole(&text)).map(Duration::from_nanos)
                 }
             },
-            periods: number("nr_periods"),
             throttled,
         }
     }

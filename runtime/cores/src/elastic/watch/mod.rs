@@ -2,13 +2,13 @@
 
 mod neighbours;
 mod pace;
-mod phase;
 mod sources;
 mod state;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod users;
+mod window;
 
 use super::Allotment;
 use manycore_platform::{Native, Platform};
@@ -44,8 +44,9 @@ use std::{fmt, io};
 /// # Quotas
 ///
 /// If the quota is fewer CPUs than mask and cpuset leave, the watch *paces* the quota: it changes the number of
-/// workers. At the beginning of each of the kernel's periods, this number is the quota, rounded up. When the rest of
-/// the quota just pays for the quota, rounded down, the watch changes to that number. So the CPU time used stays 2.5%
+/// workers. The number is the quota, rounded up, until the rest of the quota just pays for the quota, rounded down. Then
+/// the watch changes to that number. No interval as long as the kernel's period uses more than the quota. The CPU time
+/// used stays 2.5%
 /// below the quota, and the kernel never stops the group. The watch counts the CPU time of the group (v2, or v1 with
 /// `cpuacct` beside `cpu`), or else of this process. If the kernel throttles this group, or a group around it, the
 /// margin grows, to at most 25%. With a quota of up to one CPU, one worker remains. The watch does not pace that

@@ -2,21 +2,21 @@
 //!
 //! A quota of 1.5 CPUs is 150 ms of CPU time in each period of 100 ms. Two workers use it up in 75 ms, and the kernel
 //! stops them for the rest of the period, even in the middle of a section that other threads wait for. One worker
-//! leaves a third of the quota unused. So two workers run from the period's beginning, until the rest of the quota
-//! just pays for one worker to the period's end. A change moves data to another cache and divides a team's work anew.
-//! At least two changes in each period are needed to use the quota.
+//! leaves a third of the quota unused. So two workers run until the rest of the quota just pays for one worker. A
+//! change moves data to another cache and divides a team's work anew. At least two changes in each period are needed to
+//! use the quota.
+//!
+//! The pace does not know when the kernel's periods begin. It keeps the use in *every* interval of a period's length
+//! below the quota ([`Window`]). So a program that has rested, or that has used one CPU, may use the larger number of
+//! workers at once.
 //!
 //! The pace is a closed loop: it counts the CPU time that all threads have used, not the number of workers. Workers
 //! that stop late use more time. The pace learns how much more, and reserves that time in the next period (`reserve`).
 //!
-//! If [`Phase`] does not know when the kernel's periods begin, the pace makes up periods that are ten times shorter.
-//! The use in any of the kernel's periods then differs from the rate by at most the variation within one made-up
-//! period.
-//!
 //! The kernel may throttle nevertheless, because the group has processes with invisible times, or because the watch is
 //! late. In that case the margin grows, and shrinks again slowly.
 
-use super::phase::Phase;
+use super::window::Window;
 use std::time::Duration;
 
 /// The part of the quota that stays unused at first, and at least. CPUs take their share in slices, and some 1 ms of a
@@ -27,14 +27,14 @@ const MOST_MARGIN: f64 = 0.25;
 /// The growth of the margin after a throttled period, and its decrease per second.
 const BACK_OFF: f64 = 0.01;
 const RECOVERY: f64 = 0.0005;
-/// The larger number of workers runs again if at least this part of a period, on one CPU, is left over.
-const LEFT_OVER: f64 = 0.02;
+/// The larger number of workers runs again if it can run for at least this part of a period.
+const WORTH: f64 = 0.05;
 /// The part of a period, on one CPU, that may be missing before the pace uses still fewer workers.
 const LACK: f64 = 0.03;
-/// The shortest time between two looks, as a part of the kernel's period, and in seconds.
+/// The shortest time between two looks, as a part of the period, and in seconds.
 const SOON: [f64; 2] = [0.002, 0.0005];
-/// The longest time between two looks, as a part of the period: if the period's beginning is known, and if it is not.
-const LATE: [f64; 2] = [0.05, 0.02];
+/// The longest time between two looks, as a part of the period.
+const LATE: f64 = 0.05;
 /// The part of the reserve that remains after a period that needed less.
 const FORGET: f64 = 0.9;
 
@@ -50,8 +50,6 @@ pub(super) struct Usage {
     pub(super) now: Duration,
     /// The CPU time that was used between some fixed moment and `now`.
     pub(super) used: Duration,
-    /// The number of periods that the kernel has begun.
-    pub(super) periods: Option<u64>,
     /// The number of periods in which the kernel has throttled the group.
     pub(super) throttled: Option<u64>,
 }
@@ -67,15 +65,11 @@ pub(super) struct Pace {
 #[derive(Debug)]
 pub(super) struct QuotaPace {
     margin: f64,
-    phase: Phase,
-    /// The CPU time that had been used when the period began, in seconds.
-    base: f64,
-    /// Whether the larger number of workers is allowed.
+    window: Window,
+    /// Whether the larger number of workers runs.
     many: bool,
-    /// The most CPU seconds that workers used after they should have stopped: `reserve` in earlier periods, fading,
-    /// and `overrun` in this period.
+    /// The most CPU seconds that workers used after they should have stopped, fading.
     reserve: f64,
-    overrun: f64,
     last: Option<Usage>,
 }
 
@@ -83,100 +77,62 @@ impl QuotaPace {
     pub(super) fn new() -> Self {
         Self {
             margin: MARGIN,
-            phase: Phase::default(),
-            base: 0.0,
+            window: Window::default(),
             many: false,
             reserve: 0.0,
-            overrun: 0.0,
             last: None,
         }
     }
 
     /// Returns the pace for a quota of `cpus` in each `period`.
     pub(super) fn look(&mut self, cpus: f64, period: Duration, usage: Usage) -> Pace {
-        let soon = (SOON[0] * period.as_secs_f64()).max(SOON[1]);
-        let late = |is_known: bool| (LATE[usize::from(!is_known)] * period.as_secs_f64()).max(soon);
-        let Some(last) = self.last.replace(usage) else {
-            // The use before the first look is unknown.
-            self.phase.make_up(usage.now, period);
-            self.base = usage.used.as_secs_f64();
-            return Pace {
-                workers: (self.rate(cpus).floor() as usize).max(1),
-                next: usage.now + Duration::from_secs_f64(late(false)),
-            };
-        };
-        let seconds = usage.now.saturating_sub(last.now).as_secs_f64();
-        // The comparison is right without a new count too, since `None` is less than any number.
-        if last.throttled.is_some() && usage.throttled > last.throttled {
-            self.margin = (self.margin + BACK_OFF).min(MOST_MARGIN);
+        let (now, length) = (usage.now.as_secs_f64(), period.as_secs_f64());
+        let [soon, late] = [SOON[0], LATE].map(|part| (part * length).max(SOON[1]));
+        if let Some(last) = self.last.replace(usage) {
+            let passed = now - last.now.as_secs_f64();
+            // The comparison is right without a new count too, since `None` is less than any number.
+            if last.throttled.is_some() && usage.throttled > last.throttled {
+                self.margin = (self.margin + BACK_OFF).min(MOST_MARGIN);
+            }
+            self.margin = (self.margin - RECOVERY * passed).max(MARGIN);
+            self.reserve *= FORGET.powf(passed / length);
         }
-        self.margin = (self.margin - RECOVERY * seconds).max(MARGIN);
-        let rate = self.rate(cpus);
-        self.follow_period(last, usage, period, rate);
+        self.window.note(now, usage.used.as_secs_f64(), length);
 
-        let length = self.phase.length().as_secs_f64();
-        let rest = self.phase.end().saturating_sub(usage.now).as_secs_f64();
-        let left = rate * length - (usage.used.as_secs_f64() - self.base);
-        let few = rate.floor();
-        // The time that is left if the smaller number of workers runs until the period's end.
-        let over = left - few * rest - self.reserve;
-        let enough = if self.many { soon } else { LEFT_OVER * length };
-        self.many = over > enough;
-        let mut pause = late(self.phase.is_known());
-        let workers = if self.many {
-            pause = over.clamp(soon, pause);
-            rate.ceil()
+        let rate = cpus * (1.0 - self.margin);
+        let (few, many) = (rate.floor(), rate.ceil());
+        let left = || self.window.left(rate * length, length);
+        // What is left in the worst interval, if `few` workers run from now on.
+        let spare = (left().map(|(end, left)| left - few * end)).fold(f64::INFINITY, f64::min);
+        self.reserve = self.reserve.max(-spare).min((LACK * length).max(SOON[1]));
+        // How long `many` workers may run before `few` workers run.
+        let run = left()
+            .filter(|(end, left)| left - self.reserve < many * end)
+            .map(|(end, left)| (left - self.reserve - few * end) / (many - few))
+            .fold(length, f64::min);
+        self.many = run > if self.many { soon } else { WORTH * length };
+        let (workers, pause) = if self.many {
+            (many, run)
         } else {
-            self.overrun = self.overrun.max(-over - self.reserve);
-            // If other processes use the time, the rest of the quota may not pay for `few` workers. Then fewer workers
-            // run.
-            few.min(((left + LACK * length) / rest.max(1e-6)).floor())
+            // If other processes use the time, the quota may not pay for `few` workers. Then fewer workers run.
+            let paid = left().map(|(end, left)| (left + LACK * length) / end.max(1e-6));
+            let relief = self.window.relief(few, length).unwrap_or(late);
+            (
+                paid.fold(few, f64::min).floor(),
+                relief + self.reserve - spare.min(0.0),
+            )
         };
-        let next = (self.phase).next_look(usage.now, usage.now + Duration::from_secs_f64(pause));
         Pace {
             workers: (workers as usize).max(1),
-            next: next.max(usage.now + Duration::from_secs_f64(SOON[1])),
+            next: usage.now + Duration::from_secs_f64(pause.clamp(soon, late)),
         }
-    }
-
-    /// Adjusts the counts if another period has begun.
-    fn follow_period(&mut self, last: Usage, usage: Usage, period: Duration, rate: f64) {
-        let counted = last.periods.zip(usage.periods);
-        let (begun_before, was_known) = (self.phase.begun(), self.phase.is_known());
-        let Some(began) = self.phase.follow(last.now, usage.now, counted, period) else {
-            return;
-        };
-        // The CPU time at the beginning of the period, on the assumption that it was used evenly between the two
-        // looks.
-        let share = began.saturating_sub(last.now).as_secs_f64()
-            / usage.now.saturating_sub(last.now).as_secs_f64().max(1e-6);
-        let base = last.used.as_secs_f64()
-            + usage.used.saturating_sub(last.used).as_secs_f64() * share.min(1.0);
-        // The next made-up period pays back excess use, up to a limit, since the kernel forgets the excess at the end
-        // of its own period. Several made-up periods may have passed between two looks.
-        let is_made_up = !was_known && !self.phase.is_known();
-        let debt = if is_made_up {
-            let passed = began.saturating_sub(begun_before).as_secs_f64();
-            base - self.base - rate * passed
-        } else {
-            0.0
-        };
-        self.base = base - debt.clamp(0.0, rate * period.as_secs_f64());
-        // A look may be late by `SOON[1]`, so the reserve may be that large.
-        let most = (LACK * self.phase.length().as_secs_f64()).max(SOON[1]);
-        self.reserve = self.overrun.max(FORGET * self.reserve).min(most);
-        self.overrun = 0.0;
-    }
-
-    /// The number of CPUs that the pace aims at.
-    fn rate(&self, cpus: f64) -> f64 {
-        cpus * (1.0 - self.margin)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// A step of the kernel's clock, in microseconds.
     const STEP: u64 = 20;
@@ -185,16 +141,16 @@ mod tests {
     const KEPT: f64 = 1_000.0;
 
     /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each CPU, and stops CPUs
-    /// that get no more. Under this kernel runs a process with workers that never rest.
+    /// that get no more. Under this kernel runs a process, whose workers never rest while they have work.
     struct QuotaKernel {
         quota: f64,
         period: u64,
-        /// Whether the kernel reports the number of periods.
-        counts: bool,
         /// CPUs that another process of the group uses, unseen by the watch.
         others: f64,
         /// The watch is at most this many microseconds late.
         late: u64,
+        /// For how many milliseconds at a time the program has work for how many workers, again and again.
+        program: Vec<(u64, usize)>,
         /// Workers continue for at most this many microseconds after they should stop.
         overrun: u64,
         left: f64,
@@ -213,11 +169,11 @@ mod tests {
             Self {
                 quota: cpus * period as f64,
                 period,
-                counts: true,
                 others: 0.0,
                 late: 300,
+                program: vec![(1, usize::MAX)],
                 overrun: 0,
-                left: 0.0,
+                left: cpus * period as f64,
                 local: vec![0.0; cpus.ceil() as usize],
                 used: 0.0,
                 periods: 0,
@@ -251,6 +207,18 @@ mod tests {
             stopped
         }
 
+        /// For how many workers the program has work at `now`.
+        fn work(&self, now: u64) -> usize {
+            let cycle: u64 = self.program.iter().map(|(ms, _)| ms).sum();
+            let mut at = now / 1_000 % cycle;
+            let phase = self.program.iter().find(|(ms, _)| {
+                let is_here = at < *ms;
+                at = at.saturating_sub(*ms);
+                is_here
+            });
+            phase.expect("`at` is less than the sum").1
+        }
+
         /// Runs for `seconds`, and counts from the second one on. Returns the CPUs used and the throttled periods.
         fn run(&mut self, seconds: u64, phase: u64) -> (f64, u64) {
             let mut rng = fastrand::Rng::with_seed(phase);
@@ -275,7 +243,6 @@ mod tests {
                         Usage {
                             now,
                             used: Duration::from_micros(self.used as u64),
-                            periods: self.counts.then_some(self.periods),
                             throttled: Some(self.throttled),
                         },
                     );
@@ -290,28 +257,41 @@ mod tests {
                 if told > workers || now >= obeyed_at {
                     workers = told;
                 }
-                stopped |= self.step(workers);
+                stopped |= self.step(workers.min(self.work(now)));
             }
             let seconds = (seconds - 1) as f64 * 1e6;
             ((self.used - used) / seconds, self.throttled - throttled)
         }
     }
 
-    /// This holds whenever the kernel's periods begin, and whether or not it counts them.
+    /// This holds whenever the kernel's periods begin.
     #[test]
     fn a_quota_is_used_and_never_runs_out() {
         for cpus in [1.05, 1.25, 1.5, 1.75, 2.0, 2.5, 3.9, 17.3] {
             for phase in [0, 13_700, 61_000] {
-                for counts in [true, false] {
-                    let mut kernel = QuotaKernel::new(cpus, 100_000);
-                    kernel.counts = counts;
-                    let (used, throttled) = kernel.run(4, phase);
-                    let what = format!("{cpus} CPUs, phase {phase}, counted: {counts}");
-                    assert_eq!(throttled, 0, "{what}");
-                    let share = used / cpus;
-                    assert!((0.95..0.98).contains(&share), "{what}: {share} used");
-                }
+                let (used, throttled) = QuotaKernel::new(cpus, 100_000).run(4, phase);
+                assert_eq!(throttled, 0, "{cpus} CPUs, phase {phase}");
+                let share = used / cpus;
+                assert!(
+                    (0.95..0.98).contains(&share),
+                    "{cpus} CPUs, phase {phase}: {share} used"
+                );
             }
+        }
+    }
+
+    proptest! {
+        /// This holds for a program that changes between all workers, one thread and rest.
+        #[test]
+        fn a_quota_never_runs_out_for_a_program_that_changes(
+            cpus in 1.03_f64..6.0,
+            phase in 0_u64..100_000,
+            program in prop::collection::vec((1_u64..150, prop_oneof![Just(0), Just(1), Just(9)]), 1..20),
+        ) {
+            let mut kernel = QuotaKernel::new(cpus, 100_000);
+            kernel.program = program;
+            let (_, throttled) = kernel.run(3, phase);
+            prop_assert_eq!((throttled, kernel.throttled), (0, 0));
         }
     }
 
@@ -324,21 +304,26 @@ mod tests {
 
     #[test]
     fn workers_that_stop_late() {
-        for counts in [true, false] {
-            let mut kernel = QuotaKernel::new(1.5, 100_000);
-            (kernel.overrun, kernel.counts) = (2_500, counts);
-            let (used, throttled) = kernel.run(6, 0);
-            assert!(throttled <= 1, "{throttled}, counted: {counts}");
-            assert!(used > 1.41, "{used}, counted: {counts}");
-        }
+        let mut kernel = QuotaKernel::new(1.5, 100_000);
+        kernel.overrun = 2_500;
+        let (used, throttled) = kernel.run(6, 0);
+        assert!(throttled <= 1, "{throttled}");
+        assert!(used > 1.41, "{used}");
     }
 
     #[test]
     fn longer_and_shorter_periods() {
-        for period in [1_000_000, 250_000, 50_000, 20_000, 5_000] {
+        // In a period of 5 ms, a look that is 0.3 ms late costs more.
+        for (period, least) in [
+            (1_000_000, 1.43),
+            (250_000, 1.43),
+            (50_000, 1.43),
+            (20_000, 1.43),
+            (5_000, 1.39),
+        ] {
             let (used, throttled) = QuotaKernel::new(1.5, period).run(5, 7);
             assert_eq!(throttled, 0, "{period} us");
-            assert!(used > 1.43, "{used}, {period} us");
+            assert!(used > least, "{used}, {period} us");
         }
     }
 
@@ -380,7 +365,6 @@ mod tests {
             let usage = Usage {
                 now: Duration::from_millis(ms),
                 used: Duration::from_millis(used),
-                periods: None,
                 throttled: None,
             };
             pace.look(1.5, Duration::from_millis(100), usage).workers
@@ -399,7 +383,6 @@ mod tests {
         let usage = |ms: u64, used: u64| Usage {
             now: Duration::from_millis(ms),
             used: Duration::from_millis(used),
-            periods: None,
             throttled: None,
         };
         let period = Duration::from_millis(100);

@@ -127,7 +127,6 @@ impl Sources {
         Usage {
             now,
             used: counters.usage.or_else(cpu_time).unwrap_or_default(),
-            periods: counters.periods,
             throttled: counters.throttled,
         }
     }
