@@ -10,6 +10,7 @@ use manycore_platform::{Native, Platform};
 
 /// The loader calls this after it has loaded the library.
 extern "C" fn on_load() {
+    Native::start_clock();
     abi::check();
     watch_forks();
     carry::on_load();

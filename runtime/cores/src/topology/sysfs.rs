@@ -4,7 +4,8 @@
 
 use super::cpulist;
 use super::cpuset::CpuSet;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +15,12 @@ use std::time::Duration;
 pub(crate) struct Tree<'a>(pub(crate) &'a Path);
 
 impl Tree<'_> {
+    /// Reads a file. The system does not know the lengths of these files, so the first read is for more than most have.
     pub(super) fn text(self, path: &str) -> Option<String> {
-        fs::read_to_string(self.0.join(path.trim_start_matches('/'))).ok()
+        let mut text = String::with_capacity(4096);
+        let mut file = File::open(self.0.join(path.trim_start_matches('/'))).ok()?;
+        file.read_to_string(&mut text).ok()?;
+        Some(text)
     }
 
     fn number(self, path: &str) -> Option<u64> {

@@ -83,6 +83,28 @@ fn nanoseconds() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
+/// Both clocks at the first call of [`start`], or zeros.
+static STARTED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+/// See [`Native::start_clock`](super::Native::start_clock).
+pub(super) fn start() {
+    if STARTED[0].load(Ordering::Relaxed) != 0 {
+        return;
+    }
+    let (time, ticks) = both(&nanoseconds, &now);
+    // Relaxed: the release below publishes this store. If two threads are here at once, the two values may be of
+    // different threads. They are then some hundred nanoseconds apart, which the measurement allows for.
+    STARTED[1].store(ticks, Ordering::Relaxed);
+    STARTED[0].store(time, Ordering::Release);
+}
+
+/// The clocks at [`start`], if that was no longer than [`STALE`] ago. Only one of the clocks runs while a machine sleeps.
+fn started() -> Option<(u64, u64)> {
+    let time = STARTED[0].load(Ordering::Acquire);
+    let is_recent = time != 0 && nanoseconds().wrapping_sub(time) < STALE;
+    is_recent.then(|| (time, STARTED[1].load(Ordering::Relaxed)))
+}
+
 /// The number of ticks in a nanosecond, measured once against the system's monotonic clock.
 pub(super) fn ticks_per_ns() -> f64 {
     /// The bits of the rate, or 0 while the rate is not known.
@@ -106,6 +128,8 @@ const CALIBRATION: u64 = 500_000;
 const FEWEST_TICKS: u64 = 5_000;
 /// The greatest length of the measurement in nanoseconds, for a counter that is still slower, or stands still.
 const LONGEST: u64 = 10_000_000;
+/// How long the readings of [`start`] are of use, in nanoseconds.
+const STALE: u64 = 1_000_000_000;
 /// The rates that a counter can have: 10 kHz to 100 GHz.
 const RATES: std::ops::RangeInclusive<f64> = 1e-5..=1e2;
 
@@ -121,14 +145,18 @@ fn calibrate() -> f64 {
         // Ticks are nanoseconds.
         return 1.0;
     }
-    let rate = rate(&nanoseconds, &now);
+    let start = started().unwrap_or_else(|| both(&nanoseconds, &now));
+    let rate = rate(start, &nanoseconds, &now);
     // A stopped or absurd counter would make every decision nonsense. With a plausible rate decisions are only coarse.
     if RATES.contains(&rate) { rate } else { 1.0 }
 }
 
-/// The ticks of `counter` in a nanosecond of `clock`.
-fn rate(clock: &dyn Fn() -> u64, counter: &dyn Fn() -> u64) -> f64 {
-    let (start, start_ticks) = both(clock, counter);
+/// The ticks of `counter` in a nanosecond of `clock`, from an earlier read of [`both`] until now.
+fn rate(
+    (start, start_ticks): (u64, u64),
+    clock: &dyn Fn() -> u64,
+    counter: &dyn Fn() -> u64,
+) -> f64 {
     loop {
         let elapsed = clock().wrapping_sub(start);
         let ticks = counter().wrapping_sub(start_ticks);
@@ -181,7 +209,8 @@ mod tests {
             time.set(time.get() + cost + lost);
             time.get()
         };
-        let rate = rate(&|| read(25), &|| read(10) * ticks_per_ms / 1_000_000);
+        let (clock, counter) = (|| read(25), || read(10) * ticks_per_ms / 1_000_000);
+        let rate = rate(both(&clock, &counter), &clock, &counter);
         (rate, reads.get())
     }
 
@@ -203,6 +232,22 @@ mod tests {
             let (rate, _) = measured(3_000_000, preempted);
             assert!((rate / 3.0 - 1.0).abs() < 0.001, "{preempted}: {rate}");
         }
+    }
+
+    #[test]
+    fn a_measurement_that_began_early_does_not_wait() {
+        let (time, reads) = (Cell::new(0), Cell::new(0));
+        let clock = || {
+            time.set(time.get() + 25);
+            reads.set(reads.get() + 1);
+            time.get()
+        };
+        let counter = || time.get() * 3;
+        let start = both(&clock, &counter);
+        time.set(time.get() + CALIBRATION);
+        reads.set(0);
+        assert!((rate(start, &clock, &counter) / 3.0 - 1.0).abs() < 0.001);
+        assert!(reads.get() < 10, "{} reads", reads.get());
     }
 
     #[test]

@@ -51,6 +51,22 @@ pub use thread::NativeThread;
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
+impl Native {
+    /// Begins to measure the rate of [`now`](Platform::now). A first call of
+    /// [`ticks_per_ns`](Platform::ticks_per_ns) within the next second then waits for less than 0.5 ms, or not at all.
+    /// Further calls do nothing.
+    ///
+    /// ```
+    /// use manycore_platform::{Native, Platform};
+    ///
+    /// Native::start_clock();
+    /// assert!(Native::ticks_per_ns() > 0.0);
+    /// ```
+    pub fn start_clock() {
+        clock::start();
+    }
+}
+
 std::thread_local! {
     static SLOT: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
     /// The thread's [id](Platform::thread_id), or 0 before the first question. It has no destructor, so destructors of
