@@ -21,6 +21,8 @@ use crate::system::masks::{self, bit};
 use crate::system::next::{self, Next};
 use crate::words::lock::Guarded;
 use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::io::Read;
 use std::mem;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -184,11 +186,12 @@ pub(super) fn avoid(set: u64) {
 fn blocked_anywhere() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     let of_task = |path: std::path::PathBuf| {
-        let status = std::fs::read_to_string(path.join("status")).ok()?;
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("SigBlk:"))?;
-        let mask = u64::from_str_radix(line.trim(), 16).ok()?;
+        let mut text = [0; 4096];
+        let length = File::open(path.join("status")).ok()?.read(&mut text).ok()?;
+        // The thread's name need not be UTF-8.
+        let lines = text[..length].split(|&byte| byte == b'\n');
+        let line = { lines }.find_map(|line| line.strip_prefix(b"SigBlk:"))?;
+        let mask = u64::from_str_radix(str::from_utf8(line).ok()?.trim(), 16).ok()?;
         // This library's own threads block all signals.
         (mask & masks::ALL != masks::ALL).then_some(mask)
     };
