@@ -10,7 +10,7 @@
 #   random     twenty times the random programs: the pool's on simulated machines, the chip's, and the guests'
 #   ignored    the tests that `cargo test` ignores since they take long
 #   miri       Rust's memory model (nightly)
-#   tsan       ThreadSanitizer, if there is a script for it (nightly)
+#   tsan       ThreadSanitizer (nightly)
 #   fuzz       a million damaged inputs
 #   doubled    whether the simulated studies' numbers are those of runs twice as long
 #   platforms  other processors and systems
@@ -64,11 +64,7 @@ missing() {
     case $1 in
     miri) have_nightly || echo "no nightly toolchain (rustup toolchain install nightly)" ;;
     tsan)
-        if ! [ -x ci/tsan.sh ]; then
-            echo "there is no ci/tsan.sh"
-        elif ! have_nightly; then
-            echo "no nightly toolchain (rustup toolchain install nightly)"
-        fi
+        have_nightly || echo "no nightly toolchain (rustup toolchain install nightly)"
         ;;
     doubled) command -v python3 >/dev/null || echo "no python3" ;;
     platforms) command -v rustup >/dev/null || echo "no rustup, which installs targets" ;;

@@ -9,10 +9,11 @@
 
 use super::costs::{LATE, SET};
 use super::frame::Noted;
-use super::{kernel_threads, signals};
+use super::signals;
 use crate::system::clock::rest;
 use crate::system::masks::bit;
 use crate::system::next;
+use crate::system::threads::number;
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -77,7 +78,7 @@ impl Alarm {
         let Some(signal) = signals::current() else {
             return;
         };
-        let thread = kernel_threads::number();
+        let thread = number();
         let is_same = self.thread.load(Relaxed) == thread && self.signal.get() == signal;
         if is_same && self.timer.get().is_some() {
             return;

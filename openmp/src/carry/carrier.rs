@@ -172,7 +172,7 @@ fn make_first_worker() -> &'static Worker {
     static READY: AtomicU32 = AtomicU32::new(0);
     static WORKER: AtomicPtr<Worker> = AtomicPtr::new(ptr::null_mut());
     with_signals_blocked(|| {
-        spawn("manycore-omp-0", Some(STACK), || {
+        spawn("omp-worker-0", Some(STACK), || {
             let worker = Box::leak(Box::new(Worker::new(0)));
             // Relaxed: `READY` publishes this store.
             WORKER.store(worker, Relaxed);
@@ -223,7 +223,7 @@ fn start_workers(leader: &'static Rank) {
     while let Some(index) = registry::next_worker(wanted) {
         let cpus = places::of_worker(index).or_else(pins::of_new_workers);
         with_signals_blocked(|| {
-            spawn("manycore-omp-w", Some(STACK), move || {
+            spawn("omp-worker", Some(STACK), move || {
                 cpus.inspect(|cpus| _ = cpus.put_on(0));
                 Box::leak(Box::new(Worker::new(index))).work()
             });

@@ -8,8 +8,8 @@
 //!
 //! Every second episode is planned in reverse order. So the last rank of a worker is the first rank of the same worker
 //! in the next episode, and its memory is in that core's cache. A region begins in forward order: the leader is running
-//! already, and in that order it is the first rank of worker 0. In reverse order worker 0 should begin with a rank that
-//! is to be cut. That rank would have to wait for the leader, and would then be too late for its cut.
+//! already, and in that order it is the first rank of worker 0. In reverse order the plan would give worker 0 a rank
+//! first that is to be cut. But worker 0 still runs the leader then, so that rank would be too late for its cut.
 //!
 //! Plans are only advice: the [word](super::ownership) of the rank decides which worker runs it. A worker that reads
 //! the plan of an old episode, or a mixture of two plans, runs ranks in another order.
@@ -54,8 +54,8 @@ pub(super) struct Division {
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
-    /// For each core that begins a rank that is to be cut, the ticks of that rank that this core runs, and (`tails`)
-    /// the ticks that the core before it runs.
+    /// Core `c` begins a rank, and core `c - 1` finishes it. `heads[c]` is the rank's time on core `c`, and `tails[c]` its
+    /// time on core `c - 1`, in ticks. Both are 0 if core `c` begins no rank that is to be cut.
     heads: Box<[AtomicU64]>,
     tails: Box<[AtomicU64]>,
     /// When the last rank of each worker arrived at the barrier. Relaxed: these times are read after all ranks have
@@ -70,13 +70,13 @@ pub(super) struct Division {
     /// each other. Relaxed: the rank that plans reads these estimates after a barrier of all ranks.
     cuts: AtomicU32,
     spins: AtomicU32,
-    /// How often a cut rank had to continue at its [home](super::home), because all workers had blocked.
-    blocks: AtomicU32,
+    /// Whether a cut rank had to continue at its [home](super::home), because all workers had blocked.
+    blocks: AtomicBool,
     /// Whether the ranks run at their homes in this episode.
     is_at_home: AtomicBool,
-    /// How often ranks have blocked in the kernel, and (`passes`) whether all ranks have yielded.
-    signs: AtomicU32,
-    passes: AtomicU32,
+    /// Whether ranks have blocked in the kernel, and (`passes`) whether all ranks have yielded.
+    signs: AtomicBool,
+    passes: AtomicBool,
     /// Whether a rank was found spinning on memory.
     has_spun: AtomicBool,
     episode: AtomicU64,
@@ -169,10 +169,10 @@ impl Division {
             stall: AtomicU64::new(Native::duration_to_ticks(STALL)),
             cuts: AtomicU32::new(0),
             spins: AtomicU32::new(0),
-            blocks: AtomicU32::new(0),
+            blocks: AtomicBool::new(false),
             is_at_home: AtomicBool::new(false),
-            signs: AtomicU32::new(0),
-            passes: AtomicU32::new(0),
+            signs: AtomicBool::new(false),
+            passes: AtomicBool::new(false),
             has_spun: AtomicBool::new(false),
             // Each division counts its episodes from another number. So the number also shows whether a worker's part
             // belongs to another division.
@@ -199,16 +199,16 @@ impl Division {
         let signs = if self.has_spun.load(Relaxed) {
             self.has_spun.store(false, Relaxed);
             Signs::Spun
-        } else if self.signs.load(Relaxed) > 0 {
-            self.signs.store(0, Relaxed);
+        } else if self.signs.load(Relaxed) {
+            self.signs.store(false, Relaxed);
             Signs::Blocked
-        } else if self.passes.load(Relaxed) > 0 {
+        } else if self.passes.load(Relaxed) {
             Signs::Waited
         } else {
             Signs::None
         };
         if signs == Signs::Waited {
-            self.passes.store(0, Relaxed);
+            self.passes.store(false, Relaxed);
         }
         // SAFETY: as in `next`.
         let trials = unsafe { &mut *self.trials.get() };
@@ -251,9 +251,9 @@ impl Division {
         if let Some(turns) = turns.get_mut(planner.interval()) {
             turns.learn(self.spins.load(Relaxed), self.cuts.load(Relaxed));
         }
-        let blocked = self.blocks.load(Relaxed) > 0;
+        let blocked = self.blocks.load(Relaxed);
         if blocked {
-            self.blocks.store(0, Relaxed);
+            self.blocks.store(false, Relaxed);
         }
         if let Some(backoff) = backoffs.get_mut(planner.interval()) {
             backoff.learn(blocked);
@@ -392,7 +392,7 @@ impl Division {
 
     /// A cut rank continues at its home, since all workers have blocked.
     pub(super) fn found_blocking(&self) {
-        self.blocks.fetch_add(1, Relaxed);
+        self.blocks.store(true, Relaxed);
     }
 
     /// Whether the ranks run at their homes in this episode. Relaxed: if a rank reads an old value, it goes home later.
@@ -403,7 +403,7 @@ impl Division {
 
     /// Called when a rank has blocked in the kernel, or was about to block.
     pub(super) fn found_trouble(&self) {
-        self.signs.fetch_add(1, Relaxed);
+        self.signs.store(true, Relaxed);
     }
 
     /// Called when the turn of a rank is over.
@@ -420,7 +420,7 @@ impl Division {
 
     /// Called when all ranks have yielded, one after the other.
     pub(super) fn found_yielding(&self) {
-        self.passes.store(1, Relaxed);
+        self.passes.store(true, Relaxed);
         self.count_wait(false);
     }
 

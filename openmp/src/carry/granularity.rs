@@ -2,8 +2,8 @@
 //! shares.
 //!
 //! The other process stops a worker, with its rank, for some milliseconds at a time. If the ranks meet more often, all
-//! of them wait for the stopped rank at each barrier. Then one whole core is better than one whole core and half of
-//! another. If the intervals between barriers are longer, half a core is a gain.
+//! of them wait for the stopped rank at each barrier. In that case a team is faster on one core than on one core and half
+//! of another. If the intervals between barriers are longer, half a core is a gain.
 //!
 //! The measure is the processor time between two barriers. Time by the clock would also contain the time of other
 //! threads.
@@ -13,7 +13,7 @@ use super::registry::{self, Seen};
 use crate::environment::cores::heed_neighbours;
 use manycore_platform::process::cpu_time;
 use std::ptr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Intervals below this count as short: they are no longer than a few time slices of the system.
 const SHORT: Duration = Duration::from_millis(10);
@@ -25,7 +25,6 @@ const LONG: u32 = 10;
 
 /// The state at the last count.
 pub(super) struct Granularity {
-    since: Instant,
     division: *const Division,
     meetings: u64,
     used: Duration,
@@ -33,7 +32,8 @@ pub(super) struct Granularity {
 }
 
 impl Granularity {
-    /// The main function of a thread that counts. This thread may wait for the thread that watches the cores.
+    /// The main function of a thread that counts. `heed_neighbours` takes a lock of the watch, so this thread may wait.
+    /// The watchdog must not wait, so it does not do this work.
     pub(super) fn count() {
         let mut granularity = Self::new();
         let mut seen = Seen::default();
@@ -46,7 +46,6 @@ impl Granularity {
 
     fn new() -> Self {
         Self {
-            since: Instant::now(),
             division: ptr::null(),
             meetings: 0,
             used: Duration::ZERO,
@@ -54,19 +53,15 @@ impl Granularity {
         }
     }
 
-    /// If the window is over, counts the meetings in it, and decides whether cores that other processes keep busy count
-    /// as gone.
+    /// Counts the meetings since the last look, and decides whether cores that other processes keep busy count as gone.
     fn look(&mut self) {
         let (Some(division), Some(used)) = (registry::division(), cpu_time()) else {
             return;
         };
-        if self.since.elapsed() < WINDOW {
-            return;
-        }
         let is_same = ptr::eq(self.division, division);
         let met = division.meetings().wrapping_sub(self.meetings);
         let spent = used.saturating_sub(self.used);
-        (self.since, self.division) = (Instant::now(), division);
+        self.division = division;
         (self.meetings, self.used) = (division.meetings(), used);
         if is_same {
             self.windows_without = windows_without(self.windows_without, met, spent);

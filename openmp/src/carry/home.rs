@@ -45,6 +45,7 @@ use super::order::Order;
 use super::rank::Rank;
 use super::worker::Worker;
 use super::{kernel_threads, switch};
+use crate::system::threads::number;
 use crate::system::threads::spawn;
 use manycore_platform::Native;
 use std::sync::atomic::Ordering::Release;
@@ -74,7 +75,7 @@ impl Home {
         let home = Box::leak(Box::new(Self {
             order: Order::new(),
             worker: Worker::new(FIRST),
-            thread: kernel_threads::number(),
+            thread: number(),
             rank,
         }));
         if let Some(rank) = rank {
@@ -113,7 +114,7 @@ pub(super) extern "C" fn serve(home: &'static Home) {
 /// Starts a home for the leader's rank, since the leader's own kernel thread is worker 0. The new thread calls `begins`
 /// when it is ready for orders.
 pub(super) fn lend(rank: &'static Rank, begins: impl FnOnce() + Send + 'static) {
-    spawn("manycore-omp-l", Some(STACK), move || {
+    spawn("omp-home", Some(STACK), move || {
         let home = Home::of_this_thread(Some(rank));
         kernel_threads::enter(home.worker.address(), home.worker.thread_pointer);
         begins();

@@ -13,6 +13,7 @@ use crate::system::masks::{bit, errno};
 #[cfg(not(target_arch = "x86_64"))]
 use crate::system::next::syscall as make;
 use crate::system::next::{self, Next};
+use crate::system::threads::number;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
 use std::ptr;
@@ -222,8 +223,7 @@ fn note_number() {
 define! {
     fn gettid() -> libc::pid_t {
         note_number();
-        // SAFETY: the call has no arguments.
-        unsafe { next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t }
+        number()
     }
 }
 

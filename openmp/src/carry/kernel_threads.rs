@@ -8,7 +8,7 @@
 //! reads its own writes, in program order, and needs no other order. If another thread reads the entry meanwhile, that
 //! thread finds a number that is not its own, and reads no further.
 
-use crate::system::next;
+use crate::system::threads::number;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,13 +36,6 @@ static TABLE: [Entry; MOST] = [const {
 static USED: AtomicUsize = AtomicUsize::new(0);
 /// The number in an entry that a thread is filling. No kernel thread has this number.
 const TAKEN: i32 = -1;
-
-/// The number of the calling kernel thread. This does not call `gettid` of the C library, which may answer from a
-/// thread-local some day.
-pub(super) fn number() -> libc::pid_t {
-    // SAFETY: the call has no arguments.
-    unsafe { next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t }
-}
 
 fn mine() -> Option<&'static Entry> {
     let number = number();

@@ -5,9 +5,8 @@
 //! or for a file. Its worker is blocked then, and a core is idle while other ranks could run. The
 //! [watchdog](super::watchdog) finds that only after milliseconds.
 //!
-//! When this thread wakes, it takes no core from another thread (`SCHED_BATCH`). While all cores compute, it runs only
-//! when a worker's time slice ends, and looks at most every 10 ms. When a worker blocks, this thread gets that worker's
-//! core at once. The thread looks at the processor time of each worker that has a rank. If that time does not change
+//! This thread has the policy `SCHED_BATCH`: when it wakes, it preempts no thread. If all cores are busy, it waits for the
+//! end of a time slice. If a worker blocks, that worker's core becomes free, and this thread runs there at once. The thread looks at the processor time of each worker that has a rank. If that time does not change
 //! from one look to the next, and the system says that the kernel thread sleeps, the worker is blocked. After each look
 //! that finds a blocked worker, one waiting rank continues on its own kernel thread, its [home](super::home).
 //!
@@ -28,13 +27,14 @@ use std::time::Duration;
 
 /// The time between two looks, while some ranks wait and others run.
 const LOOK: Duration = Duration::from_micros(40);
-/// After this number of looks that find nothing, the time between looks doubles, up to `RAREST` times, to 10 ms.
+/// After each number of looks that started no rank, the time between looks doubles.
 const PATIENCE: u32 = 8;
+/// The time between looks doubles at most this number of times, to 10 ms.
 const RAREST: u32 = 8;
 /// The time between two looks while a team runs and no rank waits.
 const RARE: Duration = Duration::from_millis(1);
 /// The time between two looks, if no team has run since the last look.
-const REST: Duration = Duration::from_millis(20);
+const INACTIVE: Duration = Duration::from_millis(20);
 /// The most workers in one look. If there are more, the looks take turns: each worker costs a system call.
 const MOST: usize = 64;
 
@@ -121,7 +121,7 @@ fn look(seen: &mut [Seen]) {
         meetings = now;
         let is_contended = watchdog::is_contended();
         let pause = if !is_active {
-            REST
+            INACTIVE
         } else if is_contended {
             LOOK * (1 << (misses / PATIENCE).min(RAREST))
         } else {
@@ -136,7 +136,10 @@ fn look(seen: &mut [Seen]) {
         let blocked = looked.any(|(worker, seen)| {
             let thread = worker.alarm.thread();
             let has_rank = !worker.current.load(Relaxed).is_null();
-            let Some(time) = time_of(thread).filter(|_| has_rank && thread != 0) else {
+            if !has_rank || thread == 0 {
+                return false;
+            }
+            let Some(time) = time_of(thread) else {
                 return false;
             };
             let switches = worker.switches.load(Relaxed);

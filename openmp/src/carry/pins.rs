@@ -14,12 +14,13 @@
 //! constructor of this library, or long after it. But this library binds threads itself. So it ignores requests to bind
 //! that come from libraries with such names, and still finds the CPUs that the process had.
 
-use super::{current, kernel_threads, registry};
+use super::{current, registry};
 use crate::environment::binds;
 use crate::environment::effect::is_in_runtime;
 use crate::system::cpus::Cpus;
 use crate::system::masks::{errno, set_errno};
 use crate::system::next::{self, Next};
+use crate::system::threads::number;
 use crate::team::context::known;
 use libc::{cpu_set_t, pid_t, pthread_t};
 use std::ffi::{c_int, c_long, c_void};
@@ -61,7 +62,7 @@ static LEADER_IS_BOUND: AtomicBool = AtomicBool::new(false);
 
 /// The calling thread leads the carried team from now on.
 pub(super) fn note_leader() {
-    LEADER.store(kernel_threads::number(), Relaxed);
+    LEADER.store(number(), Relaxed);
     LEADER_IS_BOUND.store(false, Relaxed);
 }
 
@@ -84,7 +85,7 @@ fn keeper(sets: bool) -> Option<pid_t> {
 /// The number of the kernel thread that keeps the calling rank's CPUs, if the rank means itself by `thread`. Otherwise
 /// `thread`.
 fn meant(thread: pid_t, sets: bool) -> pid_t {
-    let is_own = thread == 0 || thread == kernel_threads::number();
+    let is_own = thread == 0 || thread == number();
     is_own.then(|| keeper(sets)).flatten().unwrap_or(thread)
 }
 

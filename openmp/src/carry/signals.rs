@@ -19,6 +19,7 @@
 use super::kernel_threads;
 use crate::system::masks::{self, bit};
 use crate::system::next::{self, Next};
+use crate::system::threads::number;
 use crate::words::lock::Guarded;
 use std::ffi::{c_int, c_void};
 use std::fs::File;
@@ -186,10 +187,12 @@ pub(super) fn avoid(set: u64) {
 fn blocked_anywhere() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     let of_task = |path: std::path::PathBuf| {
-        let mut text = [0; 4096];
-        let length = File::open(path.join("status")).ok()?.read(&mut text).ok()?;
+        // The system does not know the file's length, and `take` keeps the standard library from asking.
+        let mut text = Vec::with_capacity(4096);
+        let file = File::open(path.join("status")).ok()?;
+        file.take(1 << 20).read_to_end(&mut text).ok()?;
         // The thread's name need not be UTF-8.
-        let lines = text[..length].split(|&byte| byte == b'\n');
+        let lines = text.split(|&byte| byte == b'\n');
         let line = { lines }.find_map(|line| line.strip_prefix(b"SigBlk:"))?;
         let mask = u64::from_str_radix(str::from_utf8(line).ok()?.trim(), 16).ok()?;
         // This library's own threads block all signals.
@@ -300,7 +303,7 @@ fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
             libc::SYS_rt_tgsigqueueinfo,
             [
                 libc::getpid() as usize,
-                kernel_threads::number() as usize,
+                number() as usize,
                 signal as usize,
                 ptr::from_mut(info) as usize,
                 0,

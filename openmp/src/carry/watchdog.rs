@@ -21,8 +21,9 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
-/// After this number of looks, a rank continues at its home even if a worker seems to wait only for a core: the
-/// worker's rank may block the alarm's signal.
+/// If a worker has not answered its alarm, it may only wait for a core, so the watchdog waits too. But the worker's rank
+/// may block the signal, and then the worker never answers. So after this number of looks the watchdog starts a rank at
+/// its home anyway.
 const STARVED: u32 = 40;
 
 /// The time between two looks while no rank waits for a worker.
@@ -41,12 +42,12 @@ pub(super) fn start(leader: &'static Rank) {
     };
     let begin = || {
         home::lend(leader, begins);
-        spawn("manycore-omp-s", Some(64 << 10), move || {
+        spawn("omp-watchdog", Some(64 << 10), move || {
             begins();
             look();
         });
-        spawn("manycore-omp-p", Some(64 << 10), Granularity::count);
-        spawn("manycore-omp-i", Some(64 << 10), lookout::begin());
+        spawn("omp-granularity", Some(64 << 10), Granularity::count);
+        spawn("omp-lookout", Some(64 << 10), lookout::begin());
     };
     ONCE.call_once(|| {
         with_signals_blocked(begin);
@@ -110,17 +111,21 @@ fn all_compute() -> bool {
     })
 }
 
+/// Takes this rank for its home, if the rank can continue and `wants` it. Returns the home.
+fn take_for_home(rank: &Rank, wants: impl Fn() -> bool) -> Option<&'static Home> {
+    let home = rank.home()?;
+    let may = || !rank.pinned.load(Relaxed);
+    let goes_on = || wants() && rank.goes_on();
+    rank.word.take(&WORKERS, may, goes_on).then_some(home)
+}
+
 /// Takes a rank that can continue. Returns the rank and its home. Prefers a cut rank, since it may hold the lock that
 /// the others wait for.
 pub(super) fn take() -> Option<(&'static Rank, &'static Home)> {
     let take = |only_cut: bool| {
         ranks().find_map(|rank| {
-            let home = rank.home()?;
-            let may = || !rank.pinned.load(Relaxed);
-            let goes_on = || (rank.was_preempted.get() || !only_cut) && rank.goes_on();
-            rank.word
-                .take(&WORKERS, may, goes_on)
-                .then_some((rank, home))
+            let home = take_for_home(rank, || rank.was_preempted.get() || !only_cut)?;
+            Some((rank, home))
         })
     };
     take(true).or_else(|| take(false))
@@ -128,13 +133,8 @@ pub(super) fn take() -> Option<(&'static Rank, &'static Home)> {
 
 /// Makes all ranks that can continue do so at their homes.
 pub(super) fn send_home() {
-    let may = |rank: &Rank| !rank.pinned.load(Relaxed);
     for rank in ranks().filter(|rank| rank.word.is_waiting()) {
-        if let Some(home) = rank.home()
-            && (rank.word).take(&WORKERS, || may(rank), || rank.goes_on())
-        {
-            home.call();
-        }
+        take_for_home(rank, || true).inspect(|home| home.call());
     }
 }
 

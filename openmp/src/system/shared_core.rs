@@ -8,9 +8,9 @@
 //!
 //! So each thread notes its core in a *slot* when it begins a region, and while it waits. Before it sleeps, it clears
 //! the slot. If a waiting thread finds its own core in the slot of another thread, it moves to a core that no slot has.
-//! The leader stays. If neither thread is the leader, the thread with the lower address of its slot stays. A thread that
-//! does not move yields. It does not yield to other processes: such a yield lasts a time slice of some milliseconds, and the team may
-//! wait for this thread.
+//! The leader stays. If neither thread is the leader, the thread with the lower address of its slot stays. If a thread
+//! cannot move, it calls `sched_yield`. If no slot has the thread's core, it does not yield: a thread of another process
+//! would get a time slice of some milliseconds, and the team may wait for this thread.
 //!
 //! All leaders that are threads of the program have one slot, so only the last of them is known. A slot may be wrong if
 //! the kernel has moved a thread since. Then a move or a yield is in vain.
@@ -129,9 +129,9 @@ fn try_to_leave() -> bool {
     has_moved
 }
 
-/// Moves the calling thread to a CPU of the set `free`. Afterwards the thread may run on `all` again, unless another thread has
-/// bound it meanwhile. The kernel has no call that compares and sets, so a binding within these few microseconds may be
-/// lost. Signals are blocked, so no handler sees the CPUs in between.
+/// Moves the calling thread to a CPU of the set `free`. Afterwards the thread may run on `all` again, unless another
+/// thread has bound it meanwhile. The kernel has no call that compares and sets, so a binding within these few
+/// microseconds may be lost. Signals are blocked, so no handler sees the CPUs in between.
 fn visit(free: &Cpus, all: &Cpus) -> bool {
     with_signals_blocked(|| {
         // The kernel moves the thread before the call returns.

@@ -1,6 +1,7 @@
 //! Runs a program until it ends, or until its time is over.
 
 use anyhow::Context;
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub(in crate::study) struct Ended {
 }
 
 /// Variables of the user's environment that would change how a program runs.
-const OURS_TO_SET: [&str; 9] = [
+const OURS_TO_SET: [&str; 11] = [
     "OMP_NUM_THREADS",
     "OMP_SCHEDULE",
     "OMP_WAIT_POLICY",
@@ -34,9 +35,14 @@ const OURS_TO_SET: [&str; 9] = [
     "OMP_PLACES",
     "OMP_DYNAMIC",
     "OMP_DISPLAY_ENV",
+    "OMP_THREAD_LIMIT",
     "GOMP_CPU_AFFINITY",
+    "GOMP_SPINCOUNT",
     "LD_PRELOAD",
 ];
+
+/// The beginnings of the names of further such variables.
+const PREFIXES: [&str; 2] = ["KMP_", "MANYCORE_OMP_"];
 
 impl Run<'_> {
     #[cfg(target_os = "linux")]
@@ -60,7 +66,16 @@ impl Run<'_> {
         if let Some(folder) = self.program.parent() {
             command.current_dir(folder);
         }
-        for name in OURS_TO_SET {
+        let has_prefix = |name: &OsString| {
+            let name = name.to_string_lossy();
+            PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        };
+        let of_libraries = std::env::vars_os().map(|(name, _)| name).filter(has_prefix);
+        for name in OURS_TO_SET
+            .map(OsString::from)
+            .into_iter()
+            .chain(of_libraries)
+        {
             command.env_remove(name);
         }
         command.envs(self.variables.iter().map(|(name, text)| (name, text)));
@@ -89,11 +104,15 @@ impl Run<'_> {
             }
             late
         });
-        let mut status = 0;
-        // SAFETY: all-zero bytes are a valid `rusage`, a structure of integers.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the call writes a status and a `rusage`, of a child of this process, to places that hold them.
-        while unsafe { libc::wait4(process, &raw mut status, 0, &raw mut usage) } < 0 {
+        // Waits for the end, and leaves the process to `wait4` below. So its number stays its own until the watchdog has
+        // ended.
+        // SAFETY: all-zero bytes are a valid `siginfo_t`, and the call writes one.
+        let is_over = || unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let which = libc::WEXITED | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, process.cast_unsigned(), &raw mut info, which) == 0
+        };
+        while !is_over() {
             let error = std::io::Error::last_os_error();
             if error.kind() != std::io::ErrorKind::Interrupted {
                 // If this process ignores SIGCHLD, the kernel itself waits for its children.
@@ -105,6 +124,13 @@ impl Run<'_> {
         let seconds = began.elapsed().as_secs_f64();
         drop(over);
         let timed_out = watchdog.join().unwrap_or(false);
+        let mut status = 0;
+        // SAFETY: all-zero bytes are a valid `rusage`, a structure of integers.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the call writes a status and a `rusage`, of a child of this process, to places that hold them.
+        if unsafe { libc::wait4(process, &raw mut status, 0, &raw mut usage) } < 0 {
+            return Err(std::io::Error::last_os_error()).context("cannot wait for the program");
+        }
         let mut output = Vec::new();
         written.rewind()?;
         written.read_to_end(&mut output)?;

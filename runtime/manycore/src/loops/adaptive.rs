@@ -216,8 +216,8 @@ impl<'a, P: Platform> Launch<'a, P> {
     fn run_long(&self, each: f32, work: f32) -> Reason {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
-            // Whether a helper joins depends on the outer loop and on the moment. So this run updates only the time
-            // without helpers in the choice.
+            // In a nested loop it is chance whether a helper joins. So the shared time says nothing, and this records
+            // only the caller's own time.
             let Some(shared) = self.share(0, each, pool.wakes(work, self.n)) else {
                 return Reason::Busy;
             };
@@ -242,8 +242,8 @@ impl<'a, P: Platform> Launch<'a, P> {
         if work < CHOSEN_NS * pool.shared().ticks_per_ns() && choice.next(self.n) == Way::Alone {
             return self.run_chosen_alone(each, choice);
         }
-        let woken = pool.all_asleep(pool.would_invite(work, self.n));
-        if woken {
+        let all_asleep = pool.all_asleep(pool.would_invite(work, self.n));
+        if all_asleep {
             let idle = pool.shared().idle();
             let pays = match choice.gains_woken() {
                 Some(true) => true,
@@ -254,8 +254,7 @@ impl<'a, P: Platform> Launch<'a, P> {
                 return match self.run_alone(each) {
                     Ok((started, took)) => {
                         self.update(|choice| choice.saw_alone(self.n, took));
-                        // From the end of this loop, a worker predicts when the next loop comes, and may be awake for
-                        // it.
+                        // From the ends of loops, a worker predicts the next loop, and wakes before it.
                         let ended = started + took as u64;
                         idle.loop_ended(self.inline.body.caller(), started, ended);
                         Reason::Asleep

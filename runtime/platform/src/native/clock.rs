@@ -88,17 +88,15 @@ static STARTED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 /// See [`Native::start_clock`](super::Native::start_clock).
 pub(super) fn start() {
-    if STARTED[0].load(Ordering::Relaxed) != 0 {
-        return;
-    }
     let (time, ticks) = both(&nanoseconds, &now);
-    // Relaxed: the release below publishes this store. If two threads are here at once, the two values may be of
-    // different threads. They are then some hundred nanoseconds apart, which the measurement allows for.
-    STARTED[1].store(ticks, Ordering::Relaxed);
-    STARTED[0].store(time, Ordering::Release);
+    // Only the first thread stores, so both values are of one read. Relaxed: the release publishes the exchange.
+    if (STARTED[1].compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed)).is_ok() {
+        STARTED[0].store(time, Ordering::Release);
+    }
 }
 
-/// The clocks at [`start`], if that was no longer than [`STALE`] ago. Only one of the clocks runs while a machine sleeps.
+/// The clocks at [`start`], if that was no longer than [`STALE`] ago. If the machine sleeps in between, the rate is
+/// wrong, as it is if the machine sleeps during a measurement.
 fn started() -> Option<(u64, u64)> {
     let time = STARTED[0].load(Ordering::Acquire);
     let is_recent = time != 0 && nanoseconds().wrapping_sub(time) < STALE;
@@ -128,7 +126,8 @@ const CALIBRATION: u64 = 500_000;
 const FEWEST_TICKS: u64 = 5_000;
 /// The greatest length of the measurement in nanoseconds, for a counter that is still slower, or stands still.
 const LONGEST: u64 = 10_000_000;
-/// How long the readings of [`start`] are of use, in nanoseconds.
+/// How long the readings of [`start`] are of use, in nanoseconds. Later, a new measurement takes little of the time that
+/// the program has run.
 const STALE: u64 = 1_000_000_000;
 /// The rates that a counter can have: 10 kHz to 100 GHz.
 const RATES: std::ops::RangeInclusive<f64> = 1e-5..=1e2;

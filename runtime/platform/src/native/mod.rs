@@ -53,7 +53,7 @@ pub struct Native;
 
 impl Native {
     /// Begins to measure the rate of [`now`](Platform::now). A first call of
-    /// [`ticks_per_ns`](Platform::ticks_per_ns) within the next second then waits for less than 0.5 ms, or not at all.
+    /// [`ticks_per_ns`](Platform::ticks_per_ns) within the next second then waits for less time, or not at all.
     /// Further calls do nothing.
     ///
     /// ```

@@ -7,9 +7,6 @@ use super::summary;
 use crate::measure::statistics::geometric_mean;
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
-/// The number of peers (other runtimes) in a panel, in addition to manycore.
-const SHOWN: usize = 3;
-
 pub(super) fn figure(config: &PeersConfig, cells: &Cells<'_>) -> Figure {
     let machines = 0..config.threads.len();
     let panels = machines.filter_map(|machine| {
@@ -63,8 +60,10 @@ fn shown<'a>(config: &'a PeersConfig, cells: &Cells<'_>, machine: usize) -> Vec<
             .partial_cmp(&(a.1 >= 0.5, a.2))
             .expect("finite")
     });
-    let peers = rated.into_iter().take(SHOWN).map(|(peer, ..)| peer);
-    std::iter::once(OURS).chain(peers).collect()
+    let shown = Peer::shown(rated.into_iter().map(|(peer, _, speedup)| (peer, speedup)));
+    std::iter::once(OURS)
+        .chain(shown.into_iter().map(|(peer, _)| peer))
+        .collect()
 }
 
 /// Returns the programs that all of `peers` ran with each number of threads.
@@ -122,7 +121,7 @@ fn message(config: &PeersConfig, cells: &Cells<'_>) -> String {
         false => format!(
             "With the most threads manycore takes {} (geometric means of {} cells)",
             told.join(", and "),
-            means.programs
+            means.cells
         ),
     }
 }

@@ -84,7 +84,26 @@ impl Peer {
     pub(super) fn is_peer(name: &str) -> bool {
         !Self::is_ours(name) && name != SERIAL
     }
+
+    /// Returns the peers of a figure's panel, from a list that begins with the fastest. A runtime counts once, with its
+    /// fastest variant.
+    pub(super) fn shown<'a>(
+        ranked: impl IntoIterator<Item = (&'a str, f64)>,
+    ) -> Vec<(&'a str, f64)> {
+        let runtime = |name: &'a str| name.split('-').next();
+        let mut shown: Vec<(&str, f64)> = Vec::new();
+        for (name, speedup) in ranked {
+            let is_new = |known: &(&'a str, f64)| runtime(known.0) != runtime(name);
+            if shown.len() < SHOWN && shown.iter().all(is_new) {
+                shown.push((name, speedup));
+            }
+        }
+        shown
+    }
 }
+
+/// The number of peers in a panel, in addition to manycore.
+const SHOWN: usize = 3;
 
 /// The runtime of this repository. Its time is the numerator of each ratio.
 pub(super) const OURS: &str = "manycore";

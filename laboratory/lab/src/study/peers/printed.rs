@@ -5,7 +5,7 @@ use crate::failure::bad_input;
 use crate::measure::statistics::geometric_mean;
 use crate::model::{ModelError, Source};
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The columns that the table must have.
@@ -21,9 +21,6 @@ const COLUMNS: [&str; 7] = [
 
 /// The most panels of a figure.
 const MOST: usize = 24;
-
-/// The number of peers in a panel, apart from manycore.
-const SHOWN: usize = 3;
 
 const COUNT: &str = "a whole number from 1 to 4096";
 const RATIO: &str = "a number above 0, or nothing if a run failed or the serial time is not known";
@@ -52,7 +49,7 @@ struct Place {
 /// If a row is not a measurement, or if no row has a speedup of manycore.
 pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
     let wrong = |what: String| bad_input(format!("{}{what}", path.display()));
-    let mut places = read(path)?;
+    let (mut places, worlds) = read(path)?;
     places.retain(|place| place.peers.contains_key(OURS));
     match places.len() {
         0 => {
@@ -78,18 +75,21 @@ pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
     Ok(vec![Figure {
         part: String::new(),
         message: message(&places),
-        note:
-            "Speedup over one thread without a runtime, in the steady state, by threads (simulated)"
-                .into(),
+        note: format!(
+            "Speedup over one thread without a runtime, in the steady state, by threads ({})",
+            Vec::from_iter(worlds).join(" and ")
+        ),
         panels: places.iter().map(Place::panel).collect(),
     }])
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
+/// Returns the places of a table, and the worlds of its rows.
+fn read(path: &Path) -> anyhow::Result<(Vec<Place>, BTreeSet<String>)> {
     let refused = |error: ModelError| bad_input(error.to_string());
     let source = Source::open(path).map_err(refused)?;
     let sheet = source.sheet(&COLUMNS).map_err(refused)?;
     let mut places: Vec<Place> = Vec::new();
+    let mut worlds = BTreeSet::new();
     for row in sheet.rows() {
         let count = |count: &usize| (1..=4096).contains(count);
         let threads = row.parse("threads", COUNT, count).map_err(refused)?;
@@ -99,6 +99,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
         if row.text("gap") != "none" || row.text("ratio_serial").is_empty() || !is_shown {
             continue;
         }
+        worlds.insert(row.text("world").to_owned());
         let ratio: f64 = row
             .parse("ratio_serial", RATIO, |ratio: &f64| {
                 ratio.is_finite() && *ratio > 0.0 && ratio.recip().is_finite()
@@ -126,7 +127,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
             )));
         }
     }
-    Ok(places)
+    Ok((places, worlds))
 }
 
 impl Place {
@@ -144,17 +145,7 @@ impl Place {
             peers.filter_map(|(peer, by_threads)| Some((&**peer, *by_threads.get(&self.most())?)));
         let mut speedups: Vec<(&str, f64)> = speedups.collect();
         speedups.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let mut best: Vec<(&str, f64)> = Vec::new();
-        for (peer, speedup) in speedups {
-            if best
-                .iter()
-                .all(|(known, _)| runtime(known) != runtime(peer))
-            {
-                best.push((peer, speedup));
-            }
-        }
-        best.truncate(SHOWN);
-        best
+        Peer::shown(speedups)
     }
 
     /// With the most threads, the speedup of manycore divided by that of the best peer.
@@ -177,11 +168,6 @@ impl Place {
             series,
         )
     }
-}
-
-/// The runtime's name, without its variant.
-fn runtime(peer: &str) -> &str {
-    peer.split('-').next().unwrap_or(peer)
 }
 
 fn message(places: &[Place]) -> String {

@@ -20,7 +20,8 @@ pub(super) struct Ahead<'a> {
 pub(super) struct Means {
     pub(super) over_rayon: Option<f64>,
     pub(super) over_best: Option<f64>,
-    pub(super) programs: usize,
+    /// The number of cells (a machine, a number of threads and a program) with a best peer.
+    pub(super) cells: usize,
 }
 
 /// Returns the mean ratios of manycore's time to rayon's time and to the best peer's time. A place is a machine and a
@@ -41,12 +42,12 @@ pub(super) fn means<'a>(
             best.extend(fastest.and_then(|(peer, _)| ratio(peer)));
         }
     }
-    let programs = best.len();
+    let cells = best.len();
     let mean = |ratios: Vec<f64>| (!ratios.is_empty()).then(|| geometric_mean(ratios));
     Means {
         over_rayon: mean(rayon),
         over_best: mean(best),
-        programs,
+        cells,
     }
 }
 

@@ -39,7 +39,7 @@ fn means(config: &PeersConfig, cells: &Cells<'_>) -> Table {
             Cell::new(gap.name()),
             ratio(means.over_rayon),
             ratio(means.over_best),
-            Cell::new(means.programs.to_string()),
+            Cell::new(means.cells.to_string()),
         ]
     };
     let places = config.places();
@@ -115,7 +115,10 @@ fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         ]
     };
     Table::new(
-        "Cells in which manycore takes more than 1.05 times its best time with fewer threads: us",
+        format!(
+            "Cells in which manycore takes more than {} times its best time with fewer threads: us",
+            scaling::ALLOWED
+        ),
         [
             "machine", "program", "threads", "time", "fewer", "time", "ratio",
         ],
@@ -127,10 +130,17 @@ fn failed(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     let mut rows: Vec<[String; 5]> = Vec::new();
     for (machine, threads) in config.places() {
         for program in &config.programs {
-            for peer in &config.peers {
+            let is_first = threads == config.threads[machine][0];
+            // The serial program has one run, with one thread.
+            let peers = config
+                .peers
+                .iter()
+                .filter(|peer| is_first || *peer != SERIAL);
+            for peer in peers {
                 let Some(reason) = cells.reason((machine, threads, program), peer) else {
                     continue;
                 };
+                let threads = if peer == SERIAL { 1 } else { threads };
                 let row = [&config.machine(machine), peer, program, reason];
                 let same = rows.iter_mut().find(|known| {
                     [&known[0], &known[1], &known[2], &known[4]].map(String::as_str)

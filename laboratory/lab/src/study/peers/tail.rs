@@ -2,12 +2,12 @@
 
 use super::cells::{Calls, Cells, Gap};
 use super::config::PeersConfig;
-use super::peer::OURS;
+use super::peer::{OURS, Peer};
 use super::tables::microseconds;
 use crate::report::table::{Cell, Table};
 
 /// A cell is listed if the mean of its calls is more than this many times their median.
-const ALLOWED: f64 = 1.25;
+const MOST_MEAN: f64 = 1.25;
 /// A call is slow if it takes more than this many times the median.
 const SLOW: f64 = 2.0;
 
@@ -21,7 +21,7 @@ pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
                 let Some(ours) = cells.calls(place, OURS, gap).filter(has_slow_calls) else {
                     continue;
                 };
-                let peers = config.peers_of(program).filter(|peer| *peer != OURS);
+                let peers = config.peers_of(program).filter(|peer| Peer::is_peer(peer));
                 let means = peers.filter_map(|peer| {
                     let calls = cells.calls(place, peer, gap)?;
                     Some((peer, calls.mean()))
@@ -48,7 +48,9 @@ pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         }
     }
     Table::new(
-        "Cells in which the mean of manycore's calls is more than 1.25 times their median: us",
+        format!(
+            "Cells in which the mean of manycore's calls is more than {MOST_MEAN} times their median: us"
+        ),
         [
             "machine",
             "threads",
@@ -57,7 +59,7 @@ pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
             "median",
             "mean",
             "longest",
-            "above 2 medians",
+            &*format!("above {SLOW} medians"),
             "mean of the best peer",
         ],
         rows,
@@ -65,5 +67,5 @@ pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
 }
 
 fn has_slow_calls(calls: &Calls) -> bool {
-    calls.mean() > ALLOWED * calls.median()
+    calls.mean() > MOST_MEAN * calls.median()
 }

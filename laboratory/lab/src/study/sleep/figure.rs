@@ -76,9 +76,8 @@ fn within(ratio: Ratio) -> Option<Value> {
     Some(Value { at, low, high })
 }
 
-/// Speedups over the fastest single-thread time of any policy. Each policy has a line. For inputs of the document
-/// (Fontena's experiment), the document's speedups are in the same panels, with only its policies and ours unless the user
-/// selected policies.
+/// Speedups over the fastest single-thread time of any policy. Each policy has a line. If the inputs are Fontena's, his
+/// speedups are in the same panels. If also no policies were selected, the figure shows only his policies and ours.
 pub(super) fn speedups(
     place: &str,
     config: &SleepConfig,
@@ -210,7 +209,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     let chosen = compared.chosen_ratio(best, Policy::BASE, means.len());
     let ratio = chosen.unwrap_or(ratio);
     let (place, ground) = (&compared.place, compared.ground());
-    // A claim about all policies needs the intervals of one of several.
+    // A claim about all policies needs simultaneous confidence intervals (Bonferroni).
     let all = means.iter().map(|(name, ratio)| {
         let chosen = compared.chosen_ratio(name, Policy::BASE, means.len());
         chosen.unwrap_or(*ratio)

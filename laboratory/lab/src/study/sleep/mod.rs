@@ -62,7 +62,7 @@ const TEXT: Text = Text {
      is the way in which the pool counts its sleeping threads, which itself takes time. This study compares \
      policies on programs that split their work in two again and again (fork-join). `packed` is the policy of \
      rayon, a library of parallel loops. `ours` is the policy of manycore. Most other policies come from an \
-     experiment of 2022 by J. D. S. Fontena, which is called the document below.",
+     experiment of 2022 by J. D. S. Fontena.",
     how: &[
         "Fork-join programs run on threads of this machine or of a simulated machine. Simulated \
          threads are bound to cores and fill one core group after the other. Each policy of a \
@@ -76,20 +76,19 @@ const TEXT: Text = Text {
         "A speedup \"fastest\" is the fastest single-thread time of any policy divided by a \
      policy's time. A speedup \"own\" is the policy's own single-thread time divided by its time. \
      \"To packed\" compares a policy with packed, rayon's policy, in the same mode: by time, and \
-     by the speedups \"own\". The document used each branch's own single-thread time. With a \
+     by the speedups \"own\". Fontena used each branch's own single-thread time. With a \
      common single-thread time, the losses on QuickSort and TSP vanish, as the author found a \
      week later.",
-        "The columns of 2022 are shown for inputs of the document's size (--set size=document). They are the \
-     document's raw times, medians of 30 runs of rayon's branches on two Xeon Gold 6130, analysed in the same \
-     two ways. A policy that was not among these branches, such as ours, has a dash. The document's \
-     single-thread times of MergeSort and QuickSort have two levels (74.8 and 84 ms, 66.2 and 71.8 ms). Builds \
+        "With --set size=document, the columns of 2022 show Fontena's measured times: medians of 30 runs of \
+     rayon's branches on two Xeon Gold 6130, analysed in the same two ways. A policy that was not among these \
+     branches, such as ours, has a dash. His single-thread times of MergeSort and QuickSort have two levels (74.8 and 84 ms, 66.2 and 71.8 ms). Builds \
      of every branch flip between them, because of the placement of code. This explains MergeSort's -17%, which \
      scheduling does not: the number is small relative to each policy's own single-thread time.",
         "In a simulation, policies differ only in the words that they access and in the cache lines that these \
      words share. If every post of a job reads a line and every change between busy and idle writes it, each \
      post has a miss. sleep.lines.csv has the accesses to all named lines, for all algorithms and numbers of \
      threads.",
-        "The document ends with two questions: what is the effect of a varying frequency, and of 64 threads? Two \
+        "Fontena ends with two questions: what is the effect of a varying frequency, and of 64 threads? Two \
      machines answer them. Cores of dahu-governed run slower the longer they idled (--on dahu-governed \
      --threads 32). Cores of dahu-smt have two hardware threads each (--on dahu-smt --threads 32,64).",
     ],

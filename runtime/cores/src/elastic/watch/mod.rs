@@ -25,7 +25,7 @@ use std::{fmt, io};
 ///
 /// | source | read | when it grows | when it shrinks |
 /// |---|---|---|---|
-/// | affinity mask of the watch's own thread | every 10 ms | at once | at once |
+/// | affinity mask of the watch's own thread | at least every 10 ms | at once | at once |
 /// | cpuset of the control group, v1 and v2 | every 100 ms; the mask shows it sooner | at once | at once |
 /// | CPU quota, v1 and v2, of any level | every 100 ms | at once | if it lasts 50 ms |
 /// | [`cap`](Self::cap) | when called | at once | at once |
@@ -44,13 +44,12 @@ use std::{fmt, io};
 /// # Quotas
 ///
 /// If the quota is fewer CPUs than mask and cpuset leave, the watch *paces* the quota: it changes the number of
-/// workers. The number is the quota, rounded up, until the rest of the quota just pays for the quota, rounded down. Then
-/// the watch changes to that number. No interval as long as the kernel's period uses more than the quota. The CPU time
-/// used stays 2.5%
-/// below the quota, and the kernel never stops the group. The watch counts the CPU time of the group (v2, or v1 with
-/// `cpuacct` beside `cpu`), or else of this process. If the kernel throttles this group, or a group around it, the
-/// margin grows, to at most 25%. With a quota of up to one CPU, one worker remains. The watch does not pace that
-/// worker, and the kernel sometimes stops it.
+/// workers. With a quota of 1.5 CPUs, two workers run first. When the rest of the quota just suffices for one worker,
+/// one worker runs. The watch plans for 2.5% less than the quota, so the kernel seldom throttles the group. If it does,
+/// the watch plans for less, down to 25% below the quota. A fraction below a twentieth of a CPU is not used.
+///
+/// The watch counts the CPU time of the group (v2, or v1 with `cpuacct` beside `cpu`), or else of this process. With a
+/// quota of up to one CPU, one worker remains. The watch does not pace that worker, and the kernel sometimes stops it.
 ///
 /// # In a child after `fork`
 ///
@@ -59,8 +58,8 @@ use std::{fmt, io};
 ///
 /// # Cost
 ///
-/// A thread, `manycore-watch`, that runs for 50 us every 10 ms, or every 2 to 5 ms while it paces a quota: 0.5%, or
-/// 1 to 2.5%, of a CPU. The watch may [rest](Self::rest_when) while it is not needed.
+/// A thread, `manycore-watch`, that runs for 50 us every 10 ms, or every 3 to 5 ms while it paces a quota of the usual
+/// period: 0.5%, or 1 to 2%, of a CPU. The watch may [rest](Self::rest_when) while it is not needed.
 ///
 /// ```
 /// use manycore_cores::elastic::Watch;

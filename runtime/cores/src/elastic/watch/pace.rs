@@ -7,8 +7,8 @@
 //! use the quota.
 //!
 //! The pace does not know when the kernel's periods begin. It keeps the use in *every* interval of a period's length
-//! below the quota ([`Window`]). So a program that has rested, or that has used one CPU, may use the larger number of
-//! workers at once.
+//! below the quota ([`Window`]). So after a rest, or after the use of one CPU, the larger number of workers may run at
+//! once.
 //!
 //! The pace is a closed loop: it counts the CPU time that all threads have used, not the number of workers. Workers
 //! that stop late use more time. The pace learns how much more, and reserves that time in the next period (`reserve`).
@@ -27,7 +27,8 @@ const MOST_MARGIN: f64 = 0.25;
 /// The growth of the margin after a throttled period, and its decrease per second.
 const BACK_OFF: f64 = 0.01;
 const RECOVERY: f64 = 0.0005;
-/// The larger number of workers runs again if it can run for at least this part of a period.
+/// The larger number of workers runs again if it can run for at least this part of a period. So a fraction of a CPU below
+/// this number is not used.
 const WORTH: f64 = 0.05;
 /// The part of a period, on one CPU, that may be missing before the pace uses still fewer workers.
 const LACK: f64 = 0.03;
@@ -52,6 +53,17 @@ pub(super) struct Usage {
     pub(super) used: Duration,
     /// The number of periods in which the kernel has throttled the group.
     pub(super) throttled: Option<u64>,
+    /// The counter of `used`.
+    pub(super) source: Source,
+}
+
+/// A counter of CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Source {
+    /// Whether it counts a control group. Otherwise it counts this process.
+    pub(super) is_group: bool,
+    /// How often the process's groups have changed.
+    pub(super) changes: u32,
 }
 
 /// The decision of a look, which holds until the next look.
@@ -88,6 +100,10 @@ impl QuotaPace {
     pub(super) fn look(&mut self, cpus: f64, period: Duration, usage: Usage) -> Pace {
         let (now, length) = (usage.now.as_secs_f64(), period.as_secs_f64());
         let [soon, late] = [SOON[0], LATE].map(|part| (part * length).max(SOON[1]));
+        if self.last.is_some_and(|last| last.source != usage.source) {
+            // The two counters have nothing in common.
+            (self.window, self.last) = (Window::default(), None);
+        }
         if let Some(last) = self.last.replace(usage) {
             let passed = now - last.now.as_secs_f64();
             // The comparison is right without a new count too, since `None` is less than any number.
@@ -110,17 +126,21 @@ impl QuotaPace {
             .filter(|(end, left)| left - self.reserve < many * end)
             .map(|(end, left)| (left - self.reserve - few * end) / (many - few))
             .fold(length, f64::min);
-        self.many = run > if self.many { soon } else { WORTH * length };
+        self.many = run
+            > if self.many {
+                soon
+            } else {
+                soon.max(WORTH * length)
+            };
         let (workers, pause) = if self.many {
             (many, run)
         } else {
-            // If other processes use the time, the quota may not pay for `few` workers. Then fewer workers run.
-            let paid = left().map(|(end, left)| (left + LACK * length) / end.max(1e-6));
-            let relief = self.window.relief(few, length).unwrap_or(late);
-            (
-                paid.fold(few, f64::min).floor(),
-                relief + self.reserve - spare.min(0.0),
-            )
+            // If other processes use the time, the quota may not pay for `few` workers. Then fewer workers run, so that
+            // they pay back what is missing until the next look.
+            let missing = ((spare + LACK * length) / late).min(0.0).floor();
+            // The use by `many` workers becomes old then. Half a CPU is for other threads.
+            let relief = self.window.relief(few + 0.5, length).unwrap_or(late);
+            (few + missing, relief + self.reserve - spare.min(0.0))
         };
         Pace {
             workers: (workers as usize).max(1),
@@ -156,10 +176,14 @@ mod tests {
         left: f64,
         /// The part of `left` that each CPU has.
         local: Vec<f64>,
-        /// CPU time of the process. The next two fields are what the process sees.
+        /// CPUs that other threads of the process use. The watch sees that.
+        beside: f64,
+        /// CPU time of the process, and the number of periods in which it was throttled. The watch sees both.
         used: f64,
-        periods: u64,
         throttled: u64,
+        /// How often the watch has looked, and the fewest workers so far.
+        looks: u64,
+        fewest: usize,
         /// Changes of the number of workers.
         changes: u64,
     }
@@ -175,9 +199,11 @@ mod tests {
                 overrun: 0,
                 left: cpus * period as f64,
                 local: vec![0.0; cpus.ceil() as usize],
+                beside: 0.0,
                 used: 0.0,
-                periods: 0,
                 throttled: 0,
+                looks: 0,
+                fewest: usize::MAX,
                 changes: 0,
             }
         }
@@ -185,7 +211,8 @@ mod tests {
         /// Runs `workers` workers for one step. Returns whether the kernel stopped a worker.
         fn step(&mut self, workers: usize) -> bool {
             let mut stopped = false;
-            self.left -= self.others * STEP as f64;
+            self.left -= (self.others + self.beside) * STEP as f64;
+            self.used += self.beside * STEP as f64;
             for (cpu, local) in self.local.iter_mut().enumerate() {
                 if cpu >= workers {
                     self.left += (*local - KEPT).max(0.0);
@@ -229,7 +256,6 @@ mod tests {
             for now in (0..seconds * 1_000_000).step_by(STEP as usize) {
                 if (now + phase) % self.period < STEP {
                     self.left = self.quota;
-                    self.periods += 1;
                     self.throttled += u64::from(std::mem::take(&mut stopped));
                 }
                 if now < 1_000_000 {
@@ -244,6 +270,7 @@ mod tests {
                             now,
                             used: Duration::from_micros(self.used as u64),
                             throttled: Some(self.throttled),
+                            source: Source::default(),
                         },
                     );
                     assert!(it.next > now, "{it:?} at {now:?}");
@@ -253,6 +280,8 @@ mod tests {
                         obeyed_at = now.as_micros() as u64 + rng.u64(..=self.overrun);
                     }
                     told = it.workers;
+                    self.looks += 1;
+                    self.fewest = self.fewest.min(told);
                 }
                 if told > workers || now >= obeyed_at {
                     workers = told;
@@ -290,8 +319,8 @@ mod tests {
         ) {
             let mut kernel = QuotaKernel::new(cpus, 100_000);
             kernel.program = program;
-            let (_, throttled) = kernel.run(3, phase);
-            prop_assert_eq!((throttled, kernel.throttled), (0, 0));
+            kernel.run(3, phase);
+            prop_assert_eq!(kernel.throttled, 0);
         }
     }
 
@@ -300,6 +329,77 @@ mod tests {
         let mut kernel = QuotaKernel::new(1.5, 100_000);
         kernel.run(4, 13_700);
         assert!((58..64).contains(&kernel.changes), "{}", kernel.changes);
+    }
+
+    /// The kernel never throttles, and the watch wakes some 20 to 30 times in each period, although it uses time itself.
+    #[test]
+    fn looks_are_rare() {
+        for (cpus, beside) in [
+            (1.5, 0.0),
+            (1.5, 0.02),
+            (1.5, 0.3),
+            (2.5, 0.4),
+            (40.0, 0.05),
+        ] {
+            let mut kernel = QuotaKernel::new(cpus, 100_000);
+            kernel.beside = beside;
+            kernel.run(3, 13_700);
+            assert_eq!(kernel.throttled, 0, "{cpus} CPUs, {beside} beside");
+            assert!(
+                kernel.looks < 30 * 35,
+                "{cpus} CPUs, {beside} beside: {} looks",
+                kernel.looks
+            );
+        }
+    }
+
+    /// If the quota does not quite pay for all workers, most of them run nevertheless.
+    #[test]
+    fn a_small_debt_stops_few_workers() {
+        for (cpus, beside) in [(40.0, 0.05), (96.5, 0.2), (3.1, 0.06)] {
+            let mut kernel = QuotaKernel::new(cpus, 100_000);
+            kernel.beside = beside;
+            let (used, throttled) = kernel.run(3, 13_700);
+            assert_eq!(throttled, 0, "{cpus} CPUs");
+            assert!(
+                kernel.fewest + 1 >= (0.975 * cpus) as usize,
+                "{cpus} CPUs: {}",
+                kernel.fewest
+            );
+            assert!(used > 0.93 * cpus, "{cpus} CPUs: {used} used");
+        }
+    }
+
+    /// The process is moved to a group that has used more.
+    #[test]
+    fn another_counter_leaves_no_debt() {
+        let mut pace = QuotaPace::new();
+        let mut look = |ms: u64, used: u64, changes| {
+            let usage = Usage {
+                now: Duration::from_millis(ms),
+                used: Duration::from_millis(used),
+                throttled: None,
+                source: Source {
+                    is_group: true,
+                    changes,
+                },
+            };
+            pace.look(2.5, Duration::from_millis(100), usage).workers
+        };
+        look(0, 0, 0);
+        look(100, 200, 0);
+        assert!(look(105, 1_000_210, 1) >= 2);
+    }
+
+    /// A fraction of a CPU that is too short to use remains.
+    #[test]
+    fn a_fraction_that_is_too_short() {
+        for (cpus, period, least) in [(1.07, 100_000, 0.93), (1.1, 5_000, 0.9), (1.5, 1_000, 0.66)]
+        {
+            let (used, throttled) = QuotaKernel::new(cpus, period).run(3, 7);
+            assert_eq!(throttled, 0, "{cpus} CPUs, {period} us");
+            assert!(used > least * cpus, "{cpus} CPUs, {period} us: {used} used");
+        }
     }
 
     #[test]
@@ -366,6 +466,7 @@ mod tests {
                 now: Duration::from_millis(ms),
                 used: Duration::from_millis(used),
                 throttled: None,
+                source: Source::default(),
             };
             pace.look(1.5, Duration::from_millis(100), usage).workers
         };
@@ -384,6 +485,7 @@ mod tests {
             now: Duration::from_millis(ms),
             used: Duration::from_millis(used),
             throttled: None,
+            source: Source::default(),
         };
         let period = Duration::from_millis(100);
         for ms in 0..1_000 {

@@ -1,7 +1,7 @@
 //! The sources of a watch: the affinity mask, the cpuset, the quota, and the time used.
 
 use super::neighbours::Load;
-use super::pace::Usage;
+use super::pace::{Source, Usage};
 use crate::topology::{CpuSet, Groups, Quota, Tree, affinity_mask, allowed, busy_time};
 use manycore_platform::process::cpu_time;
 use std::path::PathBuf;
@@ -20,6 +20,8 @@ pub(super) struct Sources {
     /// A number that changes when `mask` or `cpuset` changes.
     set: u32,
     quota: Option<Quota>,
+    /// How often `groups` has changed.
+    changes: u32,
     began: Instant,
 }
 
@@ -43,6 +45,7 @@ impl Sources {
             cpus: 1,
             set: 0,
             quota: None,
+            changes: 0,
             began: Instant::now(),
         };
         sources.find();
@@ -53,7 +56,11 @@ impl Sources {
 
     /// Looks up the process's groups, since it may have been moved.
     pub(super) fn find(&mut self) {
-        self.groups = Groups::find(Tree(&self.root));
+        let groups = Groups::find(Tree(&self.root));
+        if self.groups != groups {
+            self.groups = groups;
+            self.changes = self.changes.wrapping_add(1);
+        }
     }
 
     /// Reads this thread's affinity mask, by one system call. On a machine with more CPUs than the call can name, reads
@@ -128,6 +135,10 @@ impl Sources {
             now,
             used: counters.usage.or_else(cpu_time).unwrap_or_default(),
             throttled: counters.throttled,
+            source: Source {
+                is_group: counters.usage.is_some(),
+                changes: self.changes,
+            },
         }
     }
 }

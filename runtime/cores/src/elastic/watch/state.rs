@@ -68,6 +68,8 @@ impl WatchState {
 
     /// Reads the sources that are due, and sets the pace. Returns when to look again.
     pub(super) fn look(&mut self, now: Duration) -> Duration {
+        // The counter is read first, so that its value belongs to `now`.
+        self.keep_pace(now);
         self.sources.read_mask();
         let often = if self.paced.is_some() { PACED } else { 1 };
         if now >= self.groups_at {
@@ -79,7 +81,6 @@ impl WatchState {
             self.follow_quota(Instant::now());
             self.files_at = now + FILES / often;
         }
-        self.keep_pace(now);
         self.count_neighbours(now);
         self.paced.map_or(now + MASK, |pace| pace.next)
     }
