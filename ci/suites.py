@@ -31,7 +31,7 @@ class Test:
         self.flags, self.more, self.variables = [], [], {}
         self.arguments = []
         self.skipped = None
-        self.may_fail = False
+        self.must_fail = False
 
     def name(self, folder):
         return str(self.source.relative_to(folder))
@@ -69,7 +69,7 @@ def read_gcc(source):
         ):
             test.skipped = "a device"
         elif what == "shouldfail":
-            test.may_fail = True
+            test.must_fail = True
     return test
 
 
@@ -108,7 +108,7 @@ def run(test, program, preload, limit, ranks):
         )
     except subprocess.TimeoutExpired:
         return "hangs"
-    if (done.returncode == 0) != test.may_fail:
+    if (done.returncode == 0) != test.must_fail:
         return None
     tail = (done.stdout + done.stderr)[-160:].decode(errors="replace").replace("\n", " | ")
     return f"status {done.returncode}: {tail}"

@@ -247,7 +247,7 @@ impl<'a, P: Platform> Launch<'a, P> {
             let idle = pool.shared().idle();
             let pays = match choice.gains_woken() {
                 Some(true) => true,
-                Some(false) => idle.has_missed(work),
+                Some(false) => idle.add_loss(work),
                 None => idle.pays_to_wake(work),
             };
             if !pays {
@@ -263,12 +263,12 @@ impl<'a, P: Platform> Launch<'a, P> {
                 };
             }
         }
-        let wake = if woken {
+        let wake = if all_asleep {
             Wake::Now(work)
         } else {
             pool.wakes(work, self.n)
         };
-        self.post(0, each, wake, woken)
+        self.post(0, each, wake, all_asleep)
     }
 
     /// Runs a loop inline because `choice` says so.

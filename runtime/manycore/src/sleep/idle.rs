@@ -155,20 +155,20 @@ impl<P: Platform> Idle<P> {
         self.costs.closing.add(ticks / clusters as u64);
     }
 
-    /// Whether a loop of `work` ticks should wake a sleeper: the loop is longer than a wake-up, or loops have [lost
-    /// enough](Self::has_missed) for lack of an awake worker.
+    /// Returns whether a loop of `work` ticks should wake a sleeper: the loop is longer than a wake-up, or loops have
+    /// lost enough for lack of an awake worker. If the loop is shorter, [adds its loss](Self::add_loss).
     pub(crate) fn pays_to_wake(&self, work: f32) -> bool {
-        work > 1.25 * self.wake_cost() as f32 || self.has_missed(work)
+        work > 1.25 * self.wake_cost() as f32 || self.add_loss(work)
     }
 
-    /// Whether loops, including this one of `work` ticks, have lost so much time for lack of an awake worker that it
-    /// pays to wake a worker.
+    /// Adds the time that a loop of `work` ticks loses for lack of an awake worker. Returns whether the loops have lost
+    /// so much that it pays to wake a worker. If so, the sum begins anew.
     ///
     /// A short loop gains only if more loops follow while the woken worker still spins. So the lost time is added up,
     /// and a worker is woken once the sum exceeds the price of a wake-up. This costs at most about twice as much as
     /// never waking or always waking, whichever is better (the ski-rental argument). After each wake-up without gain
     /// the price doubles, so useless wake-ups become rare.
-    pub(crate) fn has_missed(&self, work: f32) -> bool {
+    pub(crate) fn add_loss(&self, work: f32) -> bool {
         let wake = self.wake_cost();
         // If the woken worker would sleep again before the next loop, less time counts as lost, so wake-ups are rare.
         let foreseeable = self.spins(1) && self.inter_arrival.next_is_foreseeable();

@@ -27,17 +27,17 @@ impl Trial for PeersCase {
     fn simulate(&self, machines: &Machines) -> anyhow::Result<(PeersSample, u64)> {
         match simulate(self, machines) {
             Ok(found) => Ok(found),
-            Err(reason) => Ok((succeeded(Err(reason)), 0)),
+            Err(reason) => Ok((sample_of(Err(reason)), 0)),
         }
     }
 
     fn run_here(&self, topology: &Topology, _pinned: bool) -> anyhow::Result<PeersSample> {
-        Ok(succeeded(run_natively(self, &topology.compact_order())))
+        Ok(sample_of(run_natively(self, &topology.compact_order())))
     }
 }
 
 /// Returns the sample of a run. The sample of a failed run has a reason.
-fn succeeded(found: Result<PeersSample, String>) -> PeersSample {
+fn sample_of(found: Result<PeersSample, String>) -> PeersSample {
     found.unwrap_or_else(|reason| {
         let line = reason.lines().next().unwrap_or("no reason");
         // The rest of the line lists all threads. It is too long for a table.

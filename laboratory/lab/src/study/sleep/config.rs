@@ -52,7 +52,7 @@ pub(super) struct SleepConfig {
     pub(super) policies: Vec<Policy>,
     /// Whether `--only` selects the policies.
     #[serde(skip)]
-    pub(super) are_selected: bool,
+    pub(super) selects_policies: bool,
     #[serde(serialize_with = "size_name")]
     pub(super) size: Size,
     /// The number of runs. With `None` the time decides. Only native runs have a time limit.
@@ -99,7 +99,7 @@ impl SleepConfig {
             seed: request.seed,
             threads: thread_counts(&request.threads, chip.as_ref(), full)?,
             algorithms: only.algorithms(algorithms),
-            are_selected: only.selects_policies(),
+            selects_policies: only.selects_policies(),
             policies: policies(&only, &modes.unwrap_or_else(|| vec![Mode::Sound]))?,
             size: match set.text("size") {
                 None if full => Size::Document,
@@ -156,7 +156,7 @@ impl SleepConfig {
     }
 
     /// Whether the inputs are those of Fontena's experiment. If so, tables also show the published numbers.
-    pub(super) fn is_documents(&self) -> bool {
+    pub(super) fn has_published_inputs(&self) -> bool {
         self.size == Size::Document
     }
 

@@ -89,8 +89,8 @@ pub(super) fn speedups(
         return None;
     }
     let is_shown = |policy: &&Policy| {
-        config.are_selected
-            || !config.is_documents()
+        config.selects_policies
+            || !config.has_published_inputs()
             || branch(&policy.name).is_some()
             || policy.name == Policy::OURS
     };
@@ -120,7 +120,7 @@ pub(super) fn speedups(
             let speedups = published.speedups(algorithm, policy, threads)?;
             Some(Point::new(threads as f64, speedups))
         };
-        let is_shown = config.is_documents() && policy.mode == config.policies[0].mode;
+        let is_shown = config.has_published_inputs() && policy.mode == config.policies[0].mode;
         let points: Vec<Point> = config.threads.iter().filter_map(point).collect();
         let series = Series::published(format!("{policy}, 2022"), points);
         (is_shown && !series.is_empty()).then(|| series.coloured_as(&*policy.name))
@@ -139,7 +139,7 @@ pub(super) fn speedups(
             )
         })
     };
-    let beside = match config.is_documents() {
+    let beside = match config.has_published_inputs() {
         true => {
             ". Dashed, in the colour of the same policy: the document's times of July 2022 on two \
              Xeon Gold 6130, with a pale band from the 10th to the 90th percentile of 30 runs"

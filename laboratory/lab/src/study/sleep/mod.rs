@@ -165,7 +165,7 @@ impl Question for SleepConfig {
         } else {
             extra.caution = measured::disturbance(measured, Topology::detect().usable().len());
         }
-        if self.is_documents() {
+        if self.has_published_inputs() {
             tables.extend(agreement::table(self, &published, &orders));
         }
         tables.push(tables::by_threads(self, &orders));

@@ -1,4 +1,4 @@
-//! Speedups, and the gain of a policy over the baseline.
+//! Speedups, and how much longer a policy takes than the baseline.
 //!
 //! A speedup is a time on one thread divided by a time on several threads. Its meaning depends on the choice of the
 //! single-thread time. If all policies use the fastest single-thread time, speedups order policies as their times do.
@@ -101,8 +101,8 @@ pub(super) fn speedup(
     })
 }
 
-/// The gain of `policy` over `packed` of the same mode.
-pub(super) fn gain(
+/// How much longer `policy` takes than `packed` of the same mode.
+pub(super) fn change(
     orders: &[Vec<MeasuredPolicies>],
     algorithm: Algorithm,
     policy: &Policy,
@@ -171,7 +171,7 @@ mod tests {
         ]);
         let life = Algorithm::Life;
         let orders = by_order(&measured, &[0]);
-        let delta = gain(&orders, life, &policy("split"), 4).unwrap();
+        let delta = change(&orders, life, &policy("split"), 4).unwrap();
         assert!(delta.time.abs() < 1e-12, "{delta:?}");
         assert!(
             (delta.own - (100.0 / 120.0 - 1.0)).abs() < 1e-12,

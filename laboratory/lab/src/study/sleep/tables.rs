@@ -42,7 +42,7 @@ fn of_algorithm(
         .iter()
         .any(|policy| policy.mode == Mode::AsPublished);
     let is_published = |policy: &Policy| published.delta(algorithm, policy, threads).is_some();
-    let beside = config.is_documents() && config.policies.iter().any(is_published);
+    let beside = config.has_published_inputs() && config.policies.iter().any(is_published);
     let unit = config.unit();
     let mut header = vec![
         "policy".to_owned(),
@@ -59,6 +59,8 @@ fn of_algorithm(
     if lossy {
         header.push("recovered".into());
     }
+    let time = |policy: &Policy| speedup::time(measured, algorithm, policy, threads);
+    let least = config.policies.iter().filter_map(time).reduce(f64::min);
     let row = |policy: &Policy| {
         let samples = speedup::cell(measured, algorithm, threads)?.of(policy)?;
         let speedup = |single| {
@@ -67,11 +69,14 @@ fn of_algorithm(
         };
         let mut row = vec![
             Cell::new(policy.to_string()),
-            Cell::new(unit.show(samples.time())),
+            Cell {
+                best: Some(samples.time()) == least,
+                ..Cell::new(unit.show(samples.time()))
+            },
             speedup(Single::Fastest),
             speedup(Single::Own),
         ];
-        row.extend(deltas(speedup::gain(orders, algorithm, policy, threads)));
+        row.extend(deltas(speedup::change(orders, algorithm, policy, threads)));
         if beside {
             let speedup = published.speedup(algorithm, policy, threads);
             let speedup = speedup.map_or("-".into(), |speedup| format!("{speedup:.2}"));
@@ -81,12 +86,10 @@ fn of_algorithm(
         row.extend(counts(unit, samples, lossy));
         Some(row)
     };
-    let mut rows: Vec<Vec<Cell>> = config.policies.iter().filter_map(row).collect();
-    mark_least(&mut rows, 1);
     Table {
         caption: format!("{algorithm}, {threads} threads: times in {}", unit.name()),
         header,
-        rows,
+        rows: config.policies.iter().filter_map(row).collect(),
     }
 }
 
@@ -199,15 +202,6 @@ pub(super) fn lines(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Opti
         .to_vec(),
         rows: rows.collect(),
     })
-}
-
-/// Marks the row with the least number in `column`.
-fn mark_least(rows: &mut [Vec<Cell>], column: usize) {
-    let value = |row: &Vec<Cell>| row[column].text.parse::<f64>().unwrap_or(f64::INFINITY);
-    let least = rows.iter_mut().min_by(|a, b| value(a).total_cmp(&value(b)));
-    if let Some(row) = least {
-        row[column].best = true;
-    }
 }
 
 /// A ratio as a difference from 1, with its interval.

@@ -51,9 +51,9 @@ fn wait_for_file<W: World>(process: &mut Process, task: &mut Task, world: &mut W
     await_stream(process, task, world, None, Interrupted::MayRestart)
 }
 
-/// Like [`wait_for_file`], for at most `limit` nanoseconds, which a socket may set. When the time is over, the call
-/// returns `EAGAIN`.
-fn wait_for_socket<W: World>(
+/// Like [`wait_for_file`], for at most `limit` nanoseconds. A socket may set a limit, and a pipe has none. When the time is
+/// over, the call returns `EAGAIN`.
+fn wait_at_most<W: World>(
     process: &mut Process,
     task: &mut Task,
     world: &mut W,
@@ -95,11 +95,11 @@ fn moving<W: World>(
     done: Result<u64, Obstacle>,
 ) -> Outcome {
     let done = match done {
-        Err(Obstacle::WaitForRoom(limit)) => return wait_for_socket(process, task, world, limit),
+        Err(Obstacle::WaitForRoom(limit)) => return wait_at_most(process, task, world, limit),
         Err(Obstacle::WaitForBytes(limit)) if waits => {
-            return wait_for_socket(process, task, world, limit);
+            return wait_at_most(process, task, world, limit);
         }
-        Err(Obstacle::Wait) if waits => return wait_for_socket(process, task, world, None),
+        Err(Obstacle::Wait) if waits => return wait_at_most(process, task, world, None),
         Err(Obstacle::Wait | Obstacle::WaitForBytes(_)) => Err(EAGAIN),
         Err(Obstacle::Error(error)) => Err(error),
         Ok(count) => Ok(count),
