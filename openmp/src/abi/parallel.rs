@@ -70,7 +70,7 @@ export! {
         function: Outlined, data: *mut c_void, threads: c_uint, flags: c_uint,
     ) -> c_uint {
         let context = context();
-        let size = region::members(context, threads);
+        let size = region::reserve(context, threads);
         // SAFETY: the region's data begins with the address of the description of its reductions.
         let group = unsafe {
             crate::tasking::reduction::region_group(*data.cast::<*mut usize>(), size as usize)

@@ -34,7 +34,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) site: usize,
     /// The value of `num_threads`, or 0 if the control variables decide.
     pub(crate) threads: u32,
-    /// Whether the caller has already got `threads` from [`members`]. A second call may have another result.
+    /// Whether the caller has already got `threads` from [`reserve`].
     pub(crate) exact: bool,
     /// The value of `proc_bind`.
     pub(crate) bind: Option<Bind>,
@@ -51,25 +51,28 @@ fn counted(context: &Context, icv: Icv) -> Option<Arc<AtomicU32>> {
         .then(|| of_region().unwrap_or_else(|| Arc::clone(&context.busy.borrow())))
 }
 
-/// The number of members that a region gets.
-pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
+/// Returns the number of members that a region gets, and counts them against the limit of the contention group. The
+/// caller then begins the region.
+pub(crate) fn reserve(context: &Context, wanted: u32) -> u32 {
     let icv = context.task().icv.get();
     let active = context.team().region().active_level;
     let size = if wanted == 0 { icv.threads() } else { wanted };
     if size <= 1 || (active >= 1 && active >= icv.max_active) || icv.max_active == 0 {
         return 1;
     }
-    let mut most = icv.thread_limit;
-    if let Some(busy) = counted(context, icv) {
-        // The threads of other regions in the group count against the limit.
-        most = most.saturating_sub(busy.load(SeqCst)).max(1);
-    }
+    let mut most = size;
     if icv.dynamic {
         let cores = cores() as u32;
         let free = cores.saturating_sub(spin::busy() as u32 - 1).max(1);
         most = most.min(free);
     }
-    size.min(most)
+    let Some(busy) = counted(context, icv) else {
+        return most;
+    };
+    // Other threads of the group may begin regions at the same time.
+    let members = |busy| most.min(icv.thread_limit.saturating_sub(busy).max(1));
+    let before = busy.fetch_update(SeqCst, SeqCst, |busy| Some(busy + members(busy) - 1));
+    before.map_or(1, members)
 }
 
 /// Begins a region. The caller becomes its member 0. Returns the number of members, which is less than wanted if there
@@ -77,9 +80,9 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
 pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
     context.check_fork();
     binding::settle(context);
-    let size = match wanted.exact {
+    let reserved = match wanted.exact {
         true => wanted.threads,
-        false => members(context, wanted.threads),
+        false => reserve(context, wanted.threads),
     };
     let depth = context.depth();
     let (outer, current) = (context.team(), context.task());
@@ -89,8 +92,11 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
         Some(bind) => bind,
         None => icv.bind,
     };
-    let team = team_of(context, depth, size, bind);
+    let team = team_of(context, depth, reserved, bind);
     let size = team.size;
+    if size < reserved {
+        counted(context, icv).inspect(|busy| _ = busy.fetch_sub(reserved - size, SeqCst));
+    }
     let level = outer.region().level;
     let settings = settings();
     let next = level as usize + 1;
@@ -131,10 +137,6 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
             shared_core::note();
         }
         spin::enter(size as usize - 1);
-        team.region()
-            .busy
-            .as_ref()
-            .inspect(|busy| _ = busy.fetch_add(size - 1, SeqCst));
         wake_watch();
         binding::bind(context, team);
         if let Some(carrier) = team.carrier {

@@ -4,7 +4,7 @@ use super::{built, compile_with, has_compiler, library, run, run_with, source, t
 use std::path::Path;
 
 /// A case, the number of ranks (0: one more than there are cores), and a variable of the environment.
-const CASES: [(&str, usize, (&str, &str)); 16] = [
+const CASES: [(&str, usize, (&str, &str)); 17] = [
     ("cancelled loops", 1, ("OMP_CANCELLATION", "true")),
     ("forked", 3, ("OMP_THREAD_LIMIT", "8")),
     ("forked by rank", 0, ("OMP_DYNAMIC", "false")),
@@ -21,6 +21,7 @@ const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("without main", 3, ("OMP_DYNAMIC", "false")),
     ("signalled", 0, ("OMP_DYNAMIC", "false")),
     ("two groups", 1, ("OMP_THREAD_LIMIT", "8")),
+    ("crowded", 2, ("OMP_THREAD_LIMIT", "8")),
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];
 

@@ -449,6 +449,30 @@ static int two_groups(void) {
   return wrong;
 }
 
+// Members of a team begin regions of their own at the same time. The group has at most eight threads.
+static int crowded(void) {
+  int now = 0, wrong = 0;
+  omp_set_max_active_levels(3);
+  for (int round = 0; round < 20; round++) {
+    #pragma omp parallel num_threads(4)
+    #pragma omp parallel num_threads(4)
+    {
+      int seen;
+      #pragma omp atomic capture
+      seen = ++now;
+      if (seen > 8) {
+        #pragma omp atomic
+        wrong++;
+      }
+      usleep(1000);
+      #pragma omp atomic
+      now--;
+    }
+  }
+  // Nothing is counted any more.
+  return wrong + (members(8) != 8);
+}
+
 // A thread closes the library, and ends after that.
 static const char *library;
 static void *open_and_close(void *a) {
@@ -483,6 +507,7 @@ static const struct named cases[] = {
     {"many ranks", many_ranks},
     {"signalled", signalled},
     {"two groups", two_groups},
+    {"crowded", crowded},
     {"closed", closed},
 };
 int main(int count, char **arguments) {

@@ -137,7 +137,7 @@ fn begin(mut call: Call) {
         bind,
         ..
     } = context.pushed.take();
-    let size = region::members(context, threads);
+    let size = region::reserve(context, threads);
     if let Some((severity, message)) = strict.filter(|_| size < threads) {
         super::sync::__kmpc_error(std::ptr::null(), severity, message);
     }
