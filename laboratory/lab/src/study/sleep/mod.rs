@@ -79,9 +79,9 @@ const TEXT: Text = Text {
      by the speedups \"own\". Fontena used each branch's own single-thread time. With a \
      common single-thread time, the losses on QuickSort and TSP vanish, as the author found a \
      week later.",
-        "With --set size=document, the columns of 2022 show Fontena's measured times: medians of 30 runs of \
-     rayon's branches on two Xeon Gold 6130, analysed in the same two ways. A policy that was not among these \
-     branches, such as ours, has a dash. His single-thread times of MergeSort and QuickSort have two levels (74.8 and 84 ms, 66.2 and 71.8 ms). Builds \
+        "The columns of 2022 are shown with --set size=document. They are Fontena's measured times: medians of 30 \
+     runs of rayon's branches on two Xeon Gold 6130, analysed in the same two ways. A policy that was not among \
+     these branches, such as ours, has a dash. His single-thread times of MergeSort and QuickSort have two levels (74.8 and 84 ms, 66.2 and 71.8 ms). Builds \
      of every branch flip between them, because of the placement of code. This explains MergeSort's -17%, which \
      scheduling does not: the number is small relative to each policy's own single-thread time.",
         "In a simulation, policies differ only in the words that they access and in the cache lines that these \
