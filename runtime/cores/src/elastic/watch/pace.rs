@@ -118,7 +118,7 @@ impl QuotaPace {
         let rate = cpus * (1.0 - self.margin);
         let (few, many) = (rate.floor(), rate.ceil());
         let left = || self.window.left(rate * length, length);
-        // What is left in the worst interval, if `few` workers run from now on.
+        // If `few` workers run from now on, the worst interval leaves this time.
         let spare = (left().map(|(end, left)| left - few * end)).fold(f64::INFINITY, f64::min);
         self.reserve = self.reserve.max(-spare).min((LACK * length).max(SOON[1]));
         // How long `many` workers may run before `few` workers run.
@@ -161,7 +161,7 @@ mod tests {
     const KEPT: f64 = 1_000.0;
 
     /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each CPU, and stops CPUs
-    /// that get no more. Under this kernel runs a process, whose workers never rest while they have work.
+    /// that get no more. A process runs under this kernel. Its workers never rest while they have work.
     struct QuotaKernel {
         quota: f64,
         period: u64,
@@ -169,7 +169,7 @@ mod tests {
         others: f64,
         /// The watch is at most this many microseconds late.
         late: u64,
-        /// For how many milliseconds at a time the program has work for how many workers, again and again.
+        /// The program's phases, which repeat: a length in milliseconds, and the number of workers with work.
         program: Vec<(u64, usize)>,
         /// Workers continue for at most this many microseconds after they should stop.
         overrun: u64,
@@ -178,7 +178,7 @@ mod tests {
         local: Vec<f64>,
         /// CPUs that other threads of the process use. The watch sees that.
         beside: f64,
-        /// CPU time of the process, and the number of periods in which it was throttled. The watch sees both.
+        /// The process's CPU time, and how many periods have throttled it. The watch sees both.
         used: f64,
         throttled: u64,
         /// How often the watch has looked, and the fewest workers so far.
@@ -234,7 +234,7 @@ mod tests {
             stopped
         }
 
-        /// For how many workers the program has work at `now`.
+        /// The number of workers that have work at `now`.
         fn work(&self, now: u64) -> usize {
             let cycle: u64 = self.program.iter().map(|(ms, _)| ms).sum();
             let mut at = now / 1_000 % cycle;

@@ -7,8 +7,8 @@
 
 use std::collections::VecDeque;
 
-/// A time between two looks is divided into parts of at most the window's length divided by this number. If the time is
-/// very long, there are twice as many parts, of which only the last counts.
+/// A time between two looks is divided into parts of at most the window's length divided by this number. A very
+/// long time has twice as many parts, and the window keeps the last one.
 const PARTS: f64 = 20.0;
 
 /// All times are in seconds.
@@ -22,7 +22,7 @@ pub(super) struct Window {
 impl Window {
     /// Notes that `used` had been used at `now`. Forgets what is older than `length`.
     ///
-    /// The use before the first look is unknown. It counts as that of one thread. A long time between two looks is
+    /// The use before the first look is unknown, so this assumes one thread. A long time between two looks is
     /// divided, since [`left`](Self::left) returns an interval for each pair.
     pub(super) fn note(&mut self, now: f64, used: f64, length: f64) {
         if self.looks.is_empty() {
