@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The NAS Parallel Benchmarks 3.4, OpenMP in Fortran, from a folder that the user has. Other checks
+# The NAS Parallel Benchmarks 3.4 and later, OpenMP in Fortran, from a folder that the user has. Other checks
 # source this file.
 
 # The sources of each benchmark, modules first.
@@ -25,8 +25,11 @@ npb_build() {
     local folder=$1 name=$2 class=$3 dir=$4 prefix=${5:-} hooks=${6:-hooks.c}
     [ ! -x "$dir/program" ] || return 0
     mkdir -p "$dir"
-    cp -r "$folder/${name^^}/." "$folder/common/"*.f90 "$folder/common/"*.c "$folder/common/"*.h "$dir/" 2>/dev/null || true
-    mkdir -p "$dir/config" && cp "$folder/config/make.def" "$dir/config/"
+    cp -r "$folder/${name^^}/." "$folder/common/"*.f* "$folder/common/"*.c "$folder/common/"*.h "$dir/" 2>/dev/null || true
+    # setparams wants a make.def, and only copies its text into the program.
+    local definitions=$folder/config/make.def
+    [ -f "$definitions" ] || definitions=$folder/config/make.def.template
+    mkdir -p "$dir/config" && cp "$definitions" "$dir/config/make.def"
     (
         cd "$dir"
         mkdir -p sys && cp "$folder/sys/setparams.c" sys/ && cp -r config .. 2>/dev/null || true
@@ -41,8 +44,10 @@ npb_build() {
         else
             "${prefix}gcc" -O3 -c wtime.c -o wtime.o
             for file in $(npb_sources "$name") print_results timers randi8; do
-                [ -f "$file.f90" ] || continue
-                "${prefix}gfortran" -O3 -fopenmp -w -c "$file.f90" -o "$file.o"
+                # Release 3.4 names its files .f, later ones .f90.
+                source=$(ls "$file".f "$file".f90 2>/dev/null || true)
+                [ -n "$source" ] || continue
+                "${prefix}gfortran" -O3 -fopenmp -w -fallow-invalid-boz -c "$source" -o "$file.o"
                 objects="$objects $file.o"
             done
             # shellcheck disable=SC2086

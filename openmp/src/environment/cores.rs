@@ -99,13 +99,11 @@ impl Icv {
 }
 
 /// The number of cores that this process might use at first: by its mask when the library was loaded, and by its quota
-/// at the first call. Most processes that load this library never ask, so the first call reads the system's files: some
-/// 15 for each CPU of the machine. A program may forbid itself these files before that (`seccomp`, `chroot`): then the
-/// quota does not count.
+/// at the first call. Most processes that load this library never ask, so the first call reads the system's files. A
+/// program may forbid itself these files before that (`seccomp`, `chroot`): then the quota does not count.
 ///
-/// This takes no lock: a child process of `fork` would wait for a thread that it does not have, and
-/// a signal handler would wait for the thread that it has interrupted. Several threads may count at
-/// the same time.
+/// This takes no lock: a child process of `fork` would wait for a thread that it does not have, and a signal handler
+/// would wait for the thread that it has interrupted. Several threads may count at the same time.
 fn at_first() -> usize {
     static KNOWN: AtomicUsize = AtomicUsize::new(0);
     // Relaxed: the number publishes nothing else.
@@ -122,7 +120,7 @@ fn at_first() -> usize {
 
 /// Counts the cores for [`at_first`]. There is at least one.
 fn count() -> usize {
-    let (machine, cpus) = (Topology::detect(), places::at_first());
+    let (machine, cpus) = (Topology::detect_limits(), places::at_first());
     if places::mask() == cpus {
         return machine.default_threads();
     }

@@ -145,6 +145,17 @@ impl Errors {
             row.extend([worst, preset.hash.clone()]);
             table.add_row(row);
         }
+        if self.presets.len() > 1 {
+            let mut row = vec!["all".to_owned()];
+            for is_unseen in [false, true] {
+                let rows = self.presets.iter().flat_map(|preset| &preset.rows);
+                let numbers = rows.map(|row| &row.compared);
+                let numbers = numbers.filter(|number| number.is_unseen() == is_unseen);
+                row.extend(cells(&simulated::Errors::of(numbers)));
+            }
+            row.extend([String::new(), String::new()]);
+            table.add_row(row);
+        }
         table
     }
 

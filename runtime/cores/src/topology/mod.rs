@@ -173,6 +173,27 @@ impl Topology {
         }
     }
 
+    /// Looks only at which CPUs the calling thread may use, and at the quota.
+    ///
+    /// This is [`detect`](Self::detect) without the facts about each CPU, so all CPUs are the cores of one group. It
+    /// opens two files for each control group around the process, and none for a CPU. Call this if you only need the
+    /// number of threads.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// let (machine, limits) = (Topology::detect(), Topology::detect_limits());
+    /// assert_eq!(limits.default_threads(), machine.default_threads());
+    /// ```
+    pub fn detect_limits() -> Self {
+        let Some(mask) = affinity_mask() else {
+            return Self::detect();
+        };
+        let tree = Tree(Path::new("/"));
+        let limits = cgroup::limits(&cgroup::Groups::find(tree), tree);
+        assemble::assemble(&equal_cpus(Some(&mask)), Some(mask), limits)
+    }
+
     /// Reads the machine that a copy of its files describes. `root` has `sys/devices/system/{cpu,node}`,
     /// `proc/self/{cgroup,mountinfo}`, `proc/thread-self/status` (for the affinity mask) and the mounted control
     /// groups, and each may be missing.

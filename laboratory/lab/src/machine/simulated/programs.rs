@@ -20,10 +20,12 @@ by_name! {
         Message = "message",
         /// The receiver sends each message back.
         Answer = "message and answer",
-        /// Both cores wait by compare-and-swap, as the paper's do where a machine is faster with it. Prefetches for
-        /// writing, which its Opteron has instead, count as this.
+        /// Both cores wait by compare-and-swap.
         MessageByCas = "message by cas",
         AnswerByCas = "message and answer by cas",
+        /// Both cores wait by prefetches for writing.
+        MessageByPrefetch = "message by prefetch",
+        AnswerByPrefetch = "message and answer by prefetch",
         /// Each word of the message is copied alone, as on the paper's Niagara.
         MessageByWords = "message by words",
         AnswerByWords = "message and answer by words",
@@ -67,6 +69,7 @@ impl Program {
     fn way(self) -> Way {
         match self {
             Self::MessageByCas | Self::AnswerByCas => Way::Cas,
+            Self::MessageByPrefetch | Self::AnswerByPrefetch => Way::Prefetch,
             Self::MessageByWords | Self::AnswerByWords => Way::Words,
             _ => Way::Loads,
         }
@@ -92,7 +95,28 @@ impl Program {
 enum Way {
     Loads,
     Cas,
+    /// A prefetch for writing takes the line as a failed compare-and-swap does.
+    Prefetch,
     Words,
+}
+
+/// How long a core waits between two looks at the line, from ssmp's code for the paper's machines.
+impl Way {
+    /// Cycles between two tries by compare-and-swap.
+    const TRY: u64 = 66;
+    /// A receiver that looks again and again pauses one time more before each look, and after this number of looks
+    /// begins anew.
+    const PAUSES: u32 = 64;
+
+    fn pause(self, is_receiver: bool, looks: u32) {
+        let pauses = match (self, is_receiver) {
+            (Self::Cas, _) => return Simulated::compute(Self::TRY),
+            (Self::Loads | Self::Prefetch, true) => looks % Self::PAUSES,
+            (Self::Prefetch, false) => 0,
+            (Self::Loads, false) | (Self::Words, _) => 1,
+        };
+        (0..pauses).for_each(|_| Simulated::relax());
+    }
 }
 
 impl Placed {
@@ -148,13 +172,15 @@ impl Mailbox {
             return;
         };
         let is_there = || match self.way {
-            Way::Cas => state
+            Way::Cas | Way::Prefetch => state
                 .compare_exchange(from, TAKEN, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok(),
             Way::Loads | Way::Words => state.load(Ordering::Acquire) == from,
         };
+        let mut looks = 0;
         while !is_there() {
-            Simulated::relax();
+            self.way.pause(from == FULL, looks);
+            looks += 1;
         }
         for word in message.iter().filter(|_| self.way == Way::Words) {
             match to {

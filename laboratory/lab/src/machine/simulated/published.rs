@@ -134,7 +134,7 @@ pub(crate) struct Errors {
 
 impl Errors {
     /// Returns `None` if nothing was compared.
-    pub(super) fn of<'a>(all: impl Iterator<Item = &'a Compared>) -> Option<Self> {
+    pub(crate) fn of<'a>(all: impl Iterator<Item = &'a Compared>) -> Option<Self> {
         let mut errors: Vec<f64> = all.filter_map(|one| Some(one.error?.abs())).collect();
         errors.sort_by(f64::total_cmp);
         let (low, high) = (errors.len().saturating_sub(1) / 2, errors.len() / 2);
