@@ -16,7 +16,7 @@ use crate::system::masks::with_signals_blocked;
 use crate::system::next::is_preloaded;
 use crate::system::report::line;
 use crate::system::shared_core;
-use crate::system::threads::spawn;
+use crate::system::threads::{Place, spawn};
 use crate::team::Carrier;
 use crate::team::context::Context;
 use crate::words::Waiter;
@@ -171,9 +171,10 @@ fn lead() -> &'static Lead {
 fn make_first_worker() -> &'static Worker {
     static READY: AtomicU32 = AtomicU32::new(0);
     static WORKER: AtomicPtr<Worker> = AtomicPtr::new(ptr::null_mut());
+    let (worker, home) = (Place::new(), Place::new());
     with_signals_blocked(|| {
-        spawn("omp-worker-0", Some(STACK), || {
-            let worker = Box::leak(Box::new(Worker::new(0)));
+        spawn(c"omp-worker-0", Some(STACK), || {
+            let worker = worker.fill(Worker::new(0));
             // Relaxed: `READY` publishes this store.
             WORKER.store(worker, Relaxed);
             let stack = SecondStack::expect();
@@ -181,7 +182,7 @@ fn make_first_worker() -> &'static Worker {
                 stack,
                 worker.stack.get(),
                 &READY,
-                Home::of_this_thread(None),
+                Home::of_this_thread(home, None),
             );
             worker.work()
         });
@@ -206,7 +207,7 @@ pub(crate) fn become_rank(context: &Context, stack: SecondStack) {
     // When `part` has left this stack, no thread can ring the bell of the workers, `WORKERS`, for the rank. So workers
     // stay awake until one of them has taken the rank.
     rank.polled.set(true);
-    let home = Home::of_this_thread(Some(rank));
+    let home = Home::of_this_thread(Place::new(), Some(rank));
     // No worker takes the rank yet: its word is `RUNNING` until `part` has left this stack.
     registry::add_rank(rank);
     WORKERS.ring();
@@ -222,10 +223,11 @@ fn start_workers(leader: &'static Rank) {
     let wanted = cores().min(registry::size());
     while let Some(index) = registry::next_worker(wanted) {
         let cpus = places::of_worker(index).or_else(pins::of_new_workers);
+        let place = Place::new();
         with_signals_blocked(|| {
-            spawn("omp-worker", Some(STACK), move || {
+            spawn(c"omp-worker", Some(STACK), move || {
                 cpus.inspect(|cpus| _ = cpus.put_on(0));
-                Box::leak(Box::new(Worker::new(index))).work()
+                place.fill(Worker::new(index)).work()
             });
         });
     }

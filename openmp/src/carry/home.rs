@@ -45,8 +45,7 @@ use super::order::Order;
 use super::rank::Rank;
 use super::worker::Worker;
 use super::{kernel_threads, switch};
-use crate::system::threads::number;
-use crate::system::threads::spawn;
+use crate::system::threads::{Place, number, spawn};
 use manycore_platform::Native;
 use std::sync::atomic::Ordering::Release;
 
@@ -70,14 +69,14 @@ pub(super) struct Home {
 
 impl Home {
     /// Makes the home of the calling thread. The thread has all signals blocked when it begins to execute its rank.
-    pub(super) fn of_this_thread(rank: Option<&'static Rank>) -> &'static Self {
+    pub(super) fn of_this_thread(place: Place<Self>, rank: Option<&'static Rank>) -> &'static Self {
         switch::use_vectors();
-        let home = Box::leak(Box::new(Self {
+        let home = place.fill(Self {
             order: Order::new(),
             worker: Worker::new(FIRST),
             thread: number(),
             rank,
-        }));
+        });
         if let Some(rank) = rank {
             // Release publishes the home.
             rank.home.store(home, Release);
@@ -114,8 +113,9 @@ pub(super) extern "C" fn serve(home: &'static Home) {
 /// Starts a home for the leader's rank, since the leader's own kernel thread is worker 0. The new thread calls `begins`
 /// when it is ready for orders.
 pub(super) fn lend(rank: &'static Rank, begins: impl FnOnce() + Send + 'static) {
-    spawn("omp-home", Some(STACK), move || {
-        let home = Home::of_this_thread(Some(rank));
+    let place = Place::new();
+    spawn(c"omp-home", Some(STACK), move || {
+        let home = Home::of_this_thread(place, Some(rank));
         kernel_threads::enter(home.worker.address(), home.worker.thread_pointer);
         begins();
         loop {

@@ -180,7 +180,7 @@ fn can_begin(ranks: usize, beside: usize) -> bool {
     let of_rank = (stack_size().unwrap_or(USUAL)).saturating_add(home::STACK + FRAMES);
     let stacks = repeat_n(of_rank, ranks).chain(repeat_n(home::STACK, beside));
     let begun = (stacks.map(Some))
-        .take_while(|&stack| has_room(stack) && try_spawn("omp-trial", stack, body).is_ok())
+        .take_while(|&stack| has_room(stack) && try_spawn(c"omp-trial", stack, body).is_ok())
         .count();
     MAY_END.store(1, Release);
     Futex::wake(&MAY_END, u32::MAX);

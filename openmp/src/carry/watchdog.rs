@@ -29,8 +29,9 @@ const STARVED: u32 = 40;
 /// The time between two looks while no rank waits for a worker.
 const IDLE: Duration = Duration::from_millis(20);
 
-/// Starts the watchdog and the other helping threads. A thread allocates as it begins, so the caller waits until the
-/// watchdog and the leader's home have begun. No rank runs yet.
+/// Starts the watchdog and the other helping threads. A thread may allocate as it begins: the loader may make the
+/// thread-locals of a library that the program has opened by `dlopen`. So the caller waits until the watchdog and the
+/// leader's home have begun. No rank runs yet, so none holds the allocator's lock.
 pub(super) fn start(leader: &'static Rank) {
     static ONCE: Once = Once::new();
     static BEGUN: AtomicU32 = AtomicU32::new(0);
@@ -42,12 +43,12 @@ pub(super) fn start(leader: &'static Rank) {
     };
     let begin = || {
         home::lend(leader, begins);
-        spawn("omp-watchdog", Some(64 << 10), move || {
+        spawn(c"omp-watchdog", Some(64 << 10), move || {
             begins();
             look();
         });
-        spawn("omp-granularity", Some(64 << 10), Granularity::count);
-        spawn("omp-lookout", Some(64 << 10), lookout::begin());
+        spawn(c"omp-granularity", Some(64 << 10), Granularity::count);
+        spawn(c"omp-lookout", Some(64 << 10), lookout::begin());
     };
     ONCE.call_once(|| {
         with_signals_blocked(begin);

@@ -124,7 +124,7 @@ fn start(is_carried: bool) -> io::Result<Arc<Dock>> {
         if !has_room(stack) {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        try_spawn("manycore-omp", stack, move || serve(&mine, second))
+        try_spawn(c"manycore-omp", stack, move || serve(&mine, second))
     };
     // If the system refuses the thread, ends the watch of the cores, which is a thread too, and tries again. For a rank,
     // the watch goes on: a team that is not carried needs fewer threads. The end of the watch frees no memory.

@@ -70,8 +70,8 @@ extern "C" fn thread_ends(at_end: *mut c_void) {
     if STARTED.swap(generation, Relaxed) != generation {
         // This thread has a stack of the usual size, since the program's `atexit` functions run there. If a limit on
         // memory leaves no room for that, the stack is small.
-        if try_spawn("omp-end", None, await_end).is_err() {
-            spawn("omp-end", Some(SMALL), await_end);
+        if try_spawn(c"omp-end", None, await_end).is_err() {
+            spawn(c"omp-end", Some(SMALL), await_end);
         }
     }
 }

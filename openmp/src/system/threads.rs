@@ -3,11 +3,14 @@
 //! Each thread of this library adds its number to the list as it begins, and removes the number as it ends. A child
 //! process has none of the threads of its parent. So each entry also has the generation of its process
 //! ([`Platform::forks`]), and entries of other generations are free.
+//!
+//! The thread that starts another one allocates all memory for it, so a new thread neither allocates nor frees until it
+//! ends. If it did, the C library would reserve 64 MiB of addresses for an arena of its own, in four system calls.
 
 use super::report::fatal;
 use super::shared_core::{self, NONE, Slot};
 use manycore_platform::{Native, Platform};
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
@@ -37,6 +40,9 @@ fn word(thread: libc::pid_t) -> u64 {
     u64::from(Native::forks()) << 32 | u64::from(thread.cast_unsigned())
 }
 
+/// Stands for the number of a thread that has not begun. No thread has this number.
+const STARTING: libc::pid_t = -1;
+
 /// Whether the thread belongs to this library.
 pub(super) fn is_ours(thread: libc::pid_t) -> bool {
     let word = word(thread);
@@ -58,7 +64,7 @@ pub(super) fn new_slot() -> &'static Slot {
     &add(word(number())).slot
 }
 
-/// Keeps the calling thread on the list until this value is dropped.
+/// An entry for a thread that does not exist yet, or for the calling thread. It is free again when this value is dropped.
 struct Ours(&'static Entry);
 
 /// Whether the calling thread is the first thread of the process.
@@ -80,8 +86,9 @@ pub(crate) fn number() -> libc::pid_t {
 }
 
 impl Ours {
-    fn new() -> Self {
-        let word = word(number());
+    /// Takes an entry for a thread that the caller is about to start.
+    fn reserve() -> Self {
+        let word = word(STARTING);
         // Relaxed: no other data depends on the word of an entry.
         let take = |entry: &&Entry| {
             let known = entry.thread.load(Relaxed);
@@ -90,15 +97,19 @@ impl Ours {
                     .compare_exchange(known, word, Relaxed, Relaxed)
                     .is_ok()
         };
-        let entry = entries().find(take).unwrap_or_else(|| add(word));
-        shared_core::take(&entry.slot);
-        Self(entry)
+        Self(entries().find(take).unwrap_or_else(|| add(word)))
+    }
+
+    /// The calling thread is that of the entry.
+    fn begin(&self) {
+        self.0.thread.store(word(number()), Relaxed);
+        shared_core::take(&self.0.slot);
     }
 }
 
 impl Drop for Ours {
     fn drop(&mut self) {
-        shared_core::forget();
+        self.0.slot.store(NONE, Relaxed);
         self.0.thread.store(0, Relaxed);
     }
 }
@@ -123,20 +134,37 @@ fn add(word: u64) -> &'static Entry {
     }
 }
 
+/// Memory that is never freed, for a value that a new thread makes of itself.
+pub(crate) struct Place<T: 'static>(&'static mut MaybeUninit<T>);
+
+// SAFETY: the memory has no value, so no value moves to another thread with it.
+unsafe impl<T> Send for Place<T> {}
+
+impl<T> Place<T> {
+    pub(crate) fn new() -> Self {
+        Self(Box::leak(Box::new_uninit()))
+    }
+
+    pub(crate) fn fill(self, value: T) -> &'static mut T {
+        self.0.write(value)
+    }
+}
+
+/// What a new thread needs.
 struct Start {
-    name: CString,
+    name: &'static CStr,
+    ours: Ours,
     body: Box<dyn FnOnce() + Send>,
 }
 
 extern "C" fn begin(start: *mut c_void) -> *mut c_void {
-    // SAFETY: `try_spawn` got the pointer from a box and gave it only to this thread.
-    let Start { name, body } = *unsafe { Box::from_raw(start.cast::<Start>()) };
+    // SAFETY: `try_spawn` got the pointer from a box and gave it only to this thread. The box is freed as the thread
+    // ends.
+    let start = unsafe { Box::from_raw(start.cast::<Start>()) };
     // SAFETY: the name ends with a zero. The kernel only reads it, and keeps 15 bytes.
-    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
-    drop(name);
-    let ours = Ours::new();
-    body();
-    drop(ours);
+    unsafe { libc::prctl(libc::PR_SET_NAME, start.name.as_ptr()) };
+    start.ours.begin();
+    (start.body)();
     ptr::null_mut()
 }
 
@@ -152,12 +180,13 @@ const MOST: usize = 64 << 20;
 /// register destructors. If a program begins a region in a constructor of a library that it opens, the leader holds
 /// that lock while it waits for its threads: a deadlock.
 pub(crate) fn try_spawn(
-    name: &str,
+    name: &'static CStr,
     stack: Option<usize>,
     body: impl FnOnce() + Send + 'static,
 ) -> io::Result<()> {
     let start = Box::into_raw(Box::new(Start {
-        name: CString::new(name).unwrap_or_default(),
+        name,
+        ours: Ours::reserve(),
         body: Box::new(body),
     }));
     let mut stack = stack.map(|bytes| bytes.max(libc::PTHREAD_STACK_MIN));
@@ -207,7 +236,11 @@ fn create(stack: Option<usize>, start: *mut c_void) -> c_int {
 }
 
 /// Starts a thread of this library. If the system has no thread left, ends the program.
-pub(crate) fn spawn(name: &str, stack: Option<usize>, body: impl FnOnce() + Send + 'static) {
+pub(crate) fn spawn(
+    name: &'static CStr,
+    stack: Option<usize>,
+    body: impl FnOnce() + Send + 'static,
+) {
     if let Err(error) = try_spawn(name, stack, body) {
         fatal(format_args!(
             "no thread could be started for a team: {error}"
@@ -222,9 +255,10 @@ mod tests {
     #[test]
     fn an_entry_is_used_again() {
         let here = number();
-        drop(Ours::new());
+        drop(Ours::reserve());
+        let ours = Ours::reserve();
         assert!(!is_ours(here));
-        let ours = Ours::new();
+        ours.begin();
         assert!(is_ours(here) && slots().any(|it| ptr::eq(it, &raw const ours.0.slot)));
         drop(ours);
         assert!(!is_ours(here));
@@ -235,7 +269,7 @@ mod tests {
         let entry = add(1 << 63 | 7);
         assert!(!is_ours(7) && !slots().any(|it| ptr::eq(it, &raw const entry.slot)));
         // This fills every free entry, and adds more.
-        let ours: Vec<_> = entries().map(|_| Ours::new()).collect();
+        let ours: Vec<_> = entries().map(|_| Ours::reserve()).collect();
         assert_ne!(entry.thread.load(Relaxed), 1 << 63 | 7);
         drop(ours);
     }

@@ -8,6 +8,7 @@ use super::published::Published;
 use super::speedup::{self, Single};
 use crate::measure::student::Mean;
 use crate::report::table::{Cell, Table};
+use crate::report::words::fixed;
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
 
@@ -125,8 +126,11 @@ fn mean_tau(taus: &[f64]) -> Option<Tau> {
 
 fn row(name: &str, tau: Option<Tau>, error: Option<f64>) -> Vec<Cell> {
     let tau = tau.map(|(tau, interval)| match interval {
-        Some([low, high]) => format!("{tau:.2} ({low:.2} to {high:.2})"),
-        None => format!("{tau:.2}"),
+        Some([low, high]) => {
+            let [tau, low, high] = [tau, low, high].map(|number| fixed(number, 2));
+            format!("{tau} ({low} to {high})")
+        }
+        None => fixed(tau, 2),
     });
     let error = error.map(|error| format!("{:.0}%", 100.0 * error));
     vec![Cell::new(name), Cell::or_dash(tau), Cell::or_dash(error)]
