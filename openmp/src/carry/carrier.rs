@@ -22,6 +22,7 @@ use crate::team::context::Context;
 use crate::words::Waiter;
 use crate::words::bell::WORKERS;
 use manycore_platform::{Native, Platform};
+use std::cell::LazyCell;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
@@ -221,8 +222,9 @@ pub(crate) fn become_rank(context: &Context, stack: SecondStack) {
 /// Starts workers for all cores of the process.
 fn start_workers(leader: &'static Rank) {
     let wanted = cores().min(registry::size());
+    let unbound = LazyCell::new(pins::of_new_workers);
     while let Some(index) = registry::next_worker(wanted) {
-        let cpus = places::of_worker(index).or_else(pins::of_new_workers);
+        let cpus = places::of_worker(index).or_else(|| *unbound);
         let place = Place::new();
         with_signals_blocked(|| {
             spawn(c"omp-worker", Some(STACK), move || {

@@ -155,15 +155,13 @@ fn look(seen: &mut [Seen]) {
         if !blocked {
             continue;
         }
-        match watchdog::take() {
-            Some((_, home)) => {
-                misses = 0;
-                registry::division().inspect(|it| it.found_trouble());
-                home.call();
-            }
-            // While this look owned a rank, a worker may have missed that rank.
-            None => WORKERS.ring(),
+        if let Some((_, home)) = watchdog::take() {
+            misses = 0;
+            registry::division().inspect(|it| it.found_trouble());
+            home.call();
         }
+        // While this look owned a rank, a worker may have missed that rank.
+        WORKERS.ring();
     }
 }
 

@@ -14,6 +14,7 @@
 //! constructor of this library, or long after it. But this library binds threads itself. So it ignores requests to bind
 //! that come from libraries with such names, and still finds the CPUs that the process had.
 
+use super::rank::Rank;
 use super::{current, registry};
 use crate::environment::binds;
 use crate::environment::effect::is_in_runtime;
@@ -56,8 +57,7 @@ pub(super) fn of_new_workers() -> Option<Cpus> {
 /// The number of the leader's kernel thread, on which worker 0 runs in regions. Relaxed, like the next word: the leader
 /// itself writes both.
 static LEADER: AtomicI32 = AtomicI32::new(0);
-/// Whether the leader has bound itself in a carried region. A later call to bind a thread that is not carried clears
-/// this.
+/// Whether the leader has bound itself in a carried region, and not yet outside of one.
 static LEADER_IS_BOUND: AtomicBool = AtomicBool::new(false);
 
 /// The calling thread leads the carried team from now on.
@@ -66,16 +66,23 @@ pub(super) fn note_leader() {
     LEADER_IS_BOUND.store(false, Relaxed);
 }
 
+fn leads(rank: &Rank) -> bool {
+    registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank))
+}
+
+/// Called when the calling rank has bound its keeper.
+fn has_bound() {
+    if current::rank().is_some_and(leads) {
+        LEADER_IS_BOUND.store(true, Relaxed);
+    }
+}
+
 /// The kernel thread that keeps the calling rank's CPUs, or will keep them if the rank `sets` them. `None` if the
 /// caller is no rank.
 fn keeper(sets: bool) -> Option<pid_t> {
     let rank = current::rank()?;
-    if registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank)) {
-        if sets {
-            LEADER_IS_BOUND.store(true, Relaxed);
-        } else if !LEADER_IS_BOUND.load(Relaxed) {
-            return Some(LEADER.load(Relaxed));
-        }
+    if !sets && leads(rank) && !LEADER_IS_BOUND.load(Relaxed) {
+        return Some(LEADER.load(Relaxed));
     }
     // SAFETY: null, or a home, which lives for ever. Acquire makes the home's contents visible.
     let home = unsafe { rank.home.load(Acquire).as_ref() }?;
@@ -91,11 +98,15 @@ fn meant(thread: pid_t, sets: bool) -> pid_t {
 
 /// Called when a thread that is not carried is about to bind `thread`.
 fn note(thread: pid_t) {
+    let caller = number();
+    let thread = if thread == 0 { caller } else { thread };
     let is_member = known().is_some_and(|context| context.team().region().level > 0);
-    if thread == 0 && is_member {
+    if thread == caller && is_member {
         BOUND.store(true, Relaxed);
     }
-    LEADER_IS_BOUND.store(false, Relaxed);
+    if thread == LEADER.load(Relaxed) {
+        LEADER_IS_BOUND.store(false, Relaxed);
+    }
 }
 
 /// Whether the address `caller` is in an OpenMP library other than this one.
@@ -125,7 +136,11 @@ extern "C" fn set(thread: pid_t, size: usize, cpus: *const cpu_set_t, caller: us
         }
         note(thread);
     }
-    next!(SET as Set)(meant, size, cpus)
+    let result = next!(SET as Set)(meant, size, cpus);
+    if meant != thread && result == 0 {
+        has_bound();
+    }
+    result
 }
 
 /// The kernel thread that keeps the caller's CPUs, if the caller is a rank and means itself by `thread`.
@@ -151,7 +166,11 @@ extern "C" fn set_threads(
         }
         return next!(SET_THREADS as SetThreads)(thread, size, cpus);
     };
-    by_number(|| next!(SET as Set)(keeper, size, cpus))
+    let result = by_number(|| next!(SET as Set)(keeper, size, cpus));
+    if result == 0 {
+        has_bound();
+    }
+    result
 }
 
 /// Calls a function that sets `errno`. Returns the error's number instead, and leaves `errno` unchanged.
@@ -168,14 +187,22 @@ pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
         return None;
     }
     let thread = arguments[0] as pid_t;
-    let meant = meant(thread, number == libc::SYS_sched_setaffinity);
+    let sets = number == libc::SYS_sched_setaffinity;
+    let meant = meant(thread, sets);
     if meant == thread {
+        if sets {
+            note(thread);
+        }
         return None;
     }
     let [_, rest @ ..] = arguments;
     let [size, cpus, a, b, c] = rest;
     // SAFETY: the caller vouches for the arguments, except the thread.
-    Some(unsafe { next::syscall(number, [meant as usize, size, cpus, a, b, c]) })
+    let result = unsafe { next::syscall(number, [meant as usize, size, cpus, a, b, c]) };
+    if sets && result == 0 {
+        has_bound();
+    }
+    Some(result)
 }
 
 /// Defines functions that pass the address of their caller as one more argument.

@@ -137,6 +137,8 @@ pub(super) fn send_home() {
     for rank in ranks().filter(|rank| rank.word.is_waiting()) {
         take_for_home(rank, || true).inspect(|home| home.call());
     }
+    // While this look owned a rank that could not continue, a worker may have missed that rank.
+    WORKERS.ring();
 }
 
 /// The main function of the watchdog.
@@ -169,14 +171,13 @@ fn look() -> ! {
             continue;
         }
         looks = 0;
-        match take() {
-            Some((rank, home)) => {
-                if rank.was_preempted.get() {
-                    registry::division().inspect(|it| it.found_blocking());
-                }
-                home.call();
+        if let Some((rank, home)) = take() {
+            if rank.was_preempted.get() {
+                registry::division().inspect(|it| it.found_blocking());
             }
-            None => WORKERS.ring(),
+            home.call();
         }
+        // While this look owned a rank, a worker may have missed that rank.
+        WORKERS.ring();
     }
 }

@@ -7,31 +7,31 @@ use crate::system::ending::WATCH;
 use crate::system::masks::with_signals_blocked;
 use manycore_cores::elastic::{Allotment, Watch};
 use manycore_cores::topology::Topology;
-use std::fs;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use manycore_platform::{Native, Platform};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicUsize};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, ptr};
 
 struct Followed {
+    /// The process that follows ([`Platform::forks`]). Its children lack the thread.
+    generation: u32,
     /// The thread that follows the number of cores. `None` if the system has no room for this thread. The number then
     /// does not change.
     watch: Mutex<Option<Watch>>,
     allotment: Allotment,
 }
 
-static FOLLOWED: OnceLock<Followed> = OnceLock::new();
+/// A child process uses what its parent has left here until its own first team. Values are never freed.
+static FOLLOWED: AtomicPtr<Followed> = AtomicPtr::new(ptr::null_mut());
 
-impl Followed {
-    fn watch(&self) -> MutexGuard<'_, Option<Watch>> {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn followed() -> Option<&'static Followed> {
+    // SAFETY: null, or a value that is never freed. Acquire makes its contents visible.
+    unsafe { FOLLOWED.load(Acquire).as_ref() }
 }
 
-/// Starts the watch: a thread that follows how many cores the system leaves to this process. If threads are bound, the
-/// calling thread may be bound too. Then the watch counts the CPUs that the process had before and
-/// that are in a place (a set of CPUs to bind threads to).
-pub(crate) fn watch_cores() {
-    FOLLOWED.get_or_init(|| {
+impl Followed {
+    fn start(generation: u32) -> Self {
         // The watch must not receive a signal that the program has blocked in all its threads.
         let start = || with_signals_blocked(|| Watch::start().ok());
         let watch = with_cpus(places::unbound(), start);
@@ -45,35 +45,64 @@ pub(crate) fn watch_cores() {
             |watch| watch.allotment().clone(),
         );
         let watch = Mutex::new(watch);
-        Followed { watch, allotment }
-    });
+        Self {
+            generation,
+            watch,
+            allotment,
+        }
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Option<Watch>> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts the watch: a thread that follows how many cores the system leaves to this process. If threads are bound, the
+/// calling thread may be bound too. Then the watch counts the CPUs that the process had before and that are in a place (a
+/// set of CPUs to bind threads to).
+///
+/// This takes no lock, since a child process of `fork` would wait for a thread that it does not have. If two threads
+/// start a watch at the same time, one of the watches ends.
+pub(crate) fn watch_cores() {
+    let generation = Native::forks();
+    let known = followed();
+    if known.is_some_and(|it| it.generation == generation) {
+        return;
+    }
+    let new = Box::into_raw(Box::new(Followed::start(generation)));
+    let known = known.map_or(ptr::null_mut(), |it| ptr::from_ref(it).cast_mut());
+    // Release publishes the contents.
+    if FOLLOWED
+        .compare_exchange(known, new, Release, Relaxed)
+        .is_err()
+    {
+        // SAFETY: the exchange has failed, so no other thread has found the value.
+        drop(unsafe { Box::from_raw(new) });
+    }
 }
 
 /// Whether a team of more than one thread has begun. The first such team starts the watch.
 pub(super) fn has_watched() -> bool {
-    FOLLOWED.get().is_some()
+    followed().is_some()
 }
 
 /// Ends the watch, since a limit on threads leaves no room. Returns whether a watch was running.
 pub(crate) fn give_up_watch() -> bool {
-    let followed = FOLLOWED.get();
-    followed.is_some_and(|followed| followed.watch().take().is_some())
+    followed().is_some_and(|followed| followed.watch().take().is_some())
 }
 
 /// Wakes the watch if it rests, since a region begins.
 #[inline]
 pub(crate) fn wake_watch() {
     if idle::end_rest() {
-        let followed = FOLLOWED.get();
-        followed.inspect(|it| _ = it.watch().as_ref().map(Watch::wake));
+        followed().inspect(|it| _ = it.watch().as_ref().map(Watch::wake));
     }
 }
 
 /// Sets whether cores that other processes keep busy count as gone. At first they do.
 #[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn heed_neighbours(heeds: bool) {
-    let followed = FOLLOWED.get();
-    followed.inspect(|it| _ = it.watch().as_ref().map(|watch| heed(watch, heeds)));
+    followed().inspect(|it| _ = it.watch().as_ref().map(|watch| heed(watch, heeds)));
 }
 
 fn heed(watch: &Watch, heeds: bool) {
@@ -85,7 +114,7 @@ fn heed(watch: &Watch, heeds: bool) {
 /// The number of cores that this process may use now: by mask, cpuset, quota and neighbours.
 #[inline]
 pub(crate) fn cores() -> usize {
-    match FOLLOWED.get() {
+    match followed() {
         Some(followed) => followed.allotment.cores(),
         None => at_first(),
     }
@@ -132,7 +161,7 @@ fn count() -> usize {
 /// Sleeps until the kernel thread with the number `worker`, counted from 0, may use one of the [`cores`].
 #[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn await_core(worker: usize) {
-    if let Some(followed) = FOLLOWED.get() {
+    if let Some(followed) = followed() {
         followed.allotment.await_turn(worker, || false);
     }
 }

@@ -151,18 +151,20 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
     size
 }
 
-/// The team for the next region of this thread, which wants `size` members.
+/// The team for the next region of this thread, which wants `size` members. A region of one thread leaves the threads of
+/// other regions where they are, so their `threadprivate` variables keep their values for the next such region.
 fn team_of(context: &Context, depth: usize, size: u32, bind: Bind) -> &'static Team {
+    if size == 1 {
+        return context.serial_team(depth);
+    }
     let mut hot = context.hot.borrow_mut();
     if hot.len() <= depth {
         hot.resize_with(depth + 1, Hot::alone);
     }
     let is_placed = binding::is_placed_inside(context, bind);
     if hot[depth].wanted != size || (is_placed && hot[depth].team.carrier.is_some()) {
-        if size > 1 {
-            watch_cores();
-        }
-        // The threads of the old team go back to the pool first, so that the new team can use them.
+        watch_cores();
+        // The threads of the old team are told to go back to the pool. Those that are there in time join the new team.
         hot[depth] = Hot::alone();
         let carrier = (!is_placed)
             .then(|| carry::claim(context, depth, size, threads::waiting_ranks()))

@@ -4,8 +4,9 @@
 //! process has none of the threads of its parent. So each entry also has the generation of its process
 //! ([`Platform::forks`]), and entries of other generations are free.
 //!
-//! The thread that starts another one allocates all memory for it, so a new thread neither allocates nor frees until it
-//! ends. If it did, the C library would reserve 64 MiB of addresses for an arena of its own, in four system calls.
+//! The thread that starts another one allocates what is needed here, so a new thread does not allocate until its body
+//! does. At a thread's first allocation the C library reserves 64 MiB of addresses for it, in four system calls. The
+//! bodies of workers and of the helping threads never allocate.
 
 use super::report::fatal;
 use super::shared_core::{self, NONE, Slot};

@@ -84,6 +84,8 @@ pub(crate) struct Context {
     /// Teams that this thread has led, indexed by [`depth`](Self::depth). The next region of the same size uses the
     /// same threads.
     pub(crate) hot: RefCell<Vec<Hot>>,
+    /// Teams of this thread alone, indexed by `depth` too.
+    serial: RefCell<Vec<Arc<Team>>>,
     /// Implicit tasks to be reused, indexed by `depth` too.
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
     /// The number of other threads in regions that this thread has begun as an initial thread. It is counted while
@@ -126,6 +128,7 @@ impl Context {
             seat,
             outer: RefCell::new(vec![]),
             hot: RefCell::new(vec![]),
+            serial: RefCell::new(vec![]),
             implicit: RefCell::new(vec![]),
             busy: RefCell::default(),
             league: Cell::new((0, 1)),
@@ -206,6 +209,16 @@ impl Context {
         let number = seat.shares.get().wrapping_sub(1);
         seat.share.set(ptr::null());
         team.shares[(number % SLOTS) as usize].leave(number, team.size, &team.bell);
+    }
+
+    /// The team for a region of this thread alone.
+    pub(crate) fn serial_team(&self, depth: usize) -> &'static Team {
+        let mut teams = self.serial.borrow_mut();
+        if teams.len() <= depth {
+            teams.resize_with(depth + 1, Team::alone);
+        }
+        // SAFETY: the team stays in `serial` until this thread ends, and only this thread is ever in it.
+        unsafe { &*Arc::as_ptr(&teams[depth]) }
     }
 
     /// In a child process after `fork`, forgets the hot teams, since their threads exist only in the parent.

@@ -41,6 +41,9 @@ int main()
             counter.value += number;
             wrong += counter.name.size() != 43;
         }
+        // A region of one thread leaves the others what they have.
+#pragma omp parallel if (round < 0)
+        wrong += omp_get_num_threads() != 1;
     }
     std::printf("kept %d\n", wrong);
     plain = 55;
