@@ -1,7 +1,7 @@
 """The clients of ci/clients.py: packages of Python's, and programs with their inputs, which are made here.
 
-A client has `missing`, which says why it cannot run here, or None; `command`; `limits_itself`, whether it takes no more threads than there
-are cores; and `read`, which gives a run's result and, if the client tells it, its time.
+A client has `missing`, which says why it cannot run here, or None; `command`; `serial_in`, the settings in which it runs one thread whatever
+it is told; and `read`, which gives a run's result and, if the client tells it, its time.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ GROMPP = f"grompp -f {PACKAGES}/gromacs.mdp -c box.gro -p topol.top -o run.tpr -
 class Script:
     """A client that is a script over a package. It tells its result's hash and its time."""
 
-    def __init__(self, command, missing=None, limits_itself=False):
-        self.command, self.missing, self.limits_itself = command, missing, limits_itself
+    def __init__(self, command, missing=None, serial_in=()):
+        self.command, self.missing, self.serial_in = command, missing, serial_in
 
     def read(self, output):
         result, seconds = output.decode().split()[-2:]
@@ -39,7 +39,9 @@ def fit(python, name):
     if name == "mkl":
         look = "from importlib.metadata import version; version('mkl')"
     missing = subprocess.run([python, "-c", look], capture_output=True).returncode
-    return Script([python, FIT, name], f"no {module} in {python}" if missing else None)
+    # These packages count the CPUs of the mask themselves.
+    serial_in = ("one",) if name in ("lightgbm", "xgboost", "numba") else ()
+    return Script([python, FIT, name], f"no {module} in {python}" if missing else None, serial_in)
 
 
 def datatable():
@@ -47,13 +49,13 @@ def datatable():
     look = "quit(status = !requireNamespace('data.table', quietly = TRUE))"
     if not shutil.which("Rscript") or subprocess.run(["Rscript", "-e", look], capture_output=True).returncode:
         return without("data.table in R", "r-cran-data.table")
-    return Script(["Rscript", TABLE], limits_itself=True)
+    return Script(["Rscript", TABLE], serial_in=("one", "quota"))
 
 
 class Program:
     """A client that is a program: its time is that of the process. Its result is what it writes, or the lines of that which `keep` gives."""
 
-    limits_itself = False
+    serial_in = ()
 
     def __init__(self, command, file=None, missing=None, keep=None):
         self.command, self.file, self.missing, self.keep = command, file, missing, keep

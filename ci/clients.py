@@ -103,7 +103,7 @@ def once(client, setting, threads, library, group, folder):
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise Failed(f"exit {done.returncode}: {lines[-1] if lines else ''}")
-    has_team = threads > 1 and not (client.limits_itself and setting in ("one", "quota"))
+    has_team = threads > 1 and setting not in client.serial_in
     if library and has_team and not took_effect(check):
         raise Failed("no team has run on our library")
     result, told = client.read(done.stdout)

@@ -89,14 +89,14 @@ fn keeper(sets: bool) -> Option<pid_t> {
     Some(home.thread)
 }
 
-/// The number of the kernel thread that keeps the calling rank's CPUs, if the rank means itself by `thread`. Otherwise
-/// `thread`.
-fn meant(thread: pid_t, sets: bool) -> pid_t {
+/// The number of the kernel thread that keeps the calling rank's CPUs. `None` if the caller is no rank, or means another
+/// thread by `thread`.
+fn own_keeper(thread: pid_t, sets: bool) -> Option<pid_t> {
     let is_own = thread == 0 || thread == number();
-    is_own.then(|| keeper(sets)).flatten().unwrap_or(thread)
+    is_own.then(|| keeper(sets)).flatten()
 }
 
-/// Called when a thread that is not carried is about to bind `thread`.
+/// Called when a thread that is not carried, or that has named another thread, has bound `thread`.
 fn note(thread: pid_t) {
     let caller = number();
     let thread = if thread == 0 { caller } else { thread };
@@ -129,18 +129,23 @@ type SetThreads = extern "C" fn(pthread_t, usize, *const cpu_set_t) -> c_int;
 type GetThreads = extern "C" fn(pthread_t, usize, *mut cpu_set_t) -> c_int;
 
 extern "C" fn set(thread: pid_t, size: usize, cpus: *const cpu_set_t, caller: usize) -> c_int {
-    let meant = meant(thread, true);
-    if meant == thread {
-        if is_runtime(caller) {
-            return 0;
-        }
-        note(thread);
+    let keeper = own_keeper(thread, true);
+    if keeper.is_none() && is_runtime(caller) {
+        return 0;
     }
-    let result = next!(SET as Set)(meant, size, cpus);
-    if meant != thread && result == 0 {
-        has_bound();
+    let result = next!(SET as Set)(keeper.unwrap_or(thread), size, cpus);
+    if result == 0 {
+        bound(thread, keeper);
     }
     result
+}
+
+/// Called when the caller has bound `thread`. `keeper` is the result of [`own_keeper`].
+fn bound(thread: pid_t, keeper: Option<pid_t>) {
+    match keeper {
+        Some(_) => has_bound(),
+        None => note(thread),
+    }
 }
 
 /// The kernel thread that keeps the caller's CPUs, if the caller is a rank and means itself by `thread`.
@@ -160,11 +165,12 @@ extern "C" fn set_threads(
         if is_runtime(caller) {
             return 0;
         }
+        let result = next!(SET_THREADS as SetThreads)(thread, size, cpus);
         // SAFETY: the call has no arguments.
-        if thread == unsafe { libc::pthread_self() } {
+        if result == 0 && thread == unsafe { libc::pthread_self() } {
             note(0);
         }
-        return next!(SET_THREADS as SetThreads)(thread, size, cpus);
+        return result;
     };
     let result = by_number(|| next!(SET as Set)(keeper, size, cpus));
     if result == 0 {
@@ -181,26 +187,24 @@ fn by_number(call: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// Does what the system call does. Returns `None` if the call does not concern the CPUs of the calling rank.
+/// Does what the system call does. Returns `None` if the call does not concern CPUs, or asks for those of a thread that
+/// is no rank.
 pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
     if number != libc::SYS_sched_setaffinity && number != libc::SYS_sched_getaffinity {
         return None;
     }
     let thread = arguments[0] as pid_t;
     let sets = number == libc::SYS_sched_setaffinity;
-    let meant = meant(thread, sets);
-    if meant == thread {
-        if sets {
-            note(thread);
-        }
+    let keeper = own_keeper(thread, sets);
+    if keeper.is_none() && !sets {
         return None;
     }
-    let [_, rest @ ..] = arguments;
-    let [size, cpus, a, b, c] = rest;
+    let thread_or_keeper = keeper.unwrap_or(thread) as usize;
+    let [_, size, cpus, a, b, c] = arguments;
     // SAFETY: the caller vouches for the arguments, except the thread.
-    let result = unsafe { next::syscall(number, [meant as usize, size, cpus, a, b, c]) };
+    let result = unsafe { next::syscall(number, [thread_or_keeper, size, cpus, a, b, c]) };
     if sets && result == 0 {
-        has_bound();
+        bound(thread, keeper);
     }
     Some(result)
 }
@@ -255,7 +259,7 @@ macro_rules! define {
 
 define! {
     fn sched_getaffinity(thread: pid_t, size: usize, cpus: *mut cpu_set_t) -> c_int {
-        next!(GET as Get)(meant(thread, false), size, cpus)
+        next!(GET as Get)(own_keeper(thread, false).unwrap_or(thread), size, cpus)
     }
 
     fn pthread_getaffinity_np(thread: pthread_t, size: usize, cpus: *mut cpu_set_t) -> c_int {

@@ -9,7 +9,7 @@ use manycore_cores::elastic::{Allotment, Watch};
 use manycore_cores::topology::Topology;
 use manycore_platform::{Native, Platform};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, ptr};
 
@@ -22,12 +22,15 @@ struct Followed {
     allotment: Allotment,
 }
 
-/// A child process uses what its parent has left here until its own first team. Values are never freed.
+/// A child process finds its parent's value here until its own first team. Values are never freed.
 static FOLLOWED: AtomicPtr<Followed> = AtomicPtr::new(ptr::null_mut());
 
+/// What this process follows. `None` before its first team.
+#[inline]
 fn followed() -> Option<&'static Followed> {
     // SAFETY: null, or a value that is never freed. Acquire makes its contents visible.
-    unsafe { FOLLOWED.load(Acquire).as_ref() }
+    let followed = unsafe { FOLLOWED.load(Acquire).as_ref() };
+    followed.filter(|followed| followed.generation == Native::forks())
 }
 
 impl Followed {
@@ -61,24 +64,20 @@ impl Followed {
 /// calling thread may be bound too. Then the watch counts the CPUs that the process had before and that are in a place (a
 /// set of CPUs to bind threads to).
 ///
-/// This takes no lock, since a child process of `fork` would wait for a thread that it does not have. If two threads
-/// start a watch at the same time, one of the watches ends.
+/// This takes no lock, since a child process of `fork` would wait for a thread that it does not have. If another thread
+/// starts the watch at the moment, this returns at once, and the number of cores is for that moment the first one.
 pub(crate) fn watch_cores() {
+    /// The process for which a thread has begun to start the watch: its [`Platform::forks`], plus 1.
+    static STARTED: AtomicU64 = AtomicU64::new(0);
     let generation = Native::forks();
-    let known = followed();
-    if known.is_some_and(|it| it.generation == generation) {
+    let this = u64::from(generation) + 1;
+    // Relaxed: the word publishes nothing. The swap gives one thread of the process another value than `this`.
+    if STARTED.load(Relaxed) == this || STARTED.swap(this, Relaxed) == this {
         return;
     }
     let new = Box::into_raw(Box::new(Followed::start(generation)));
-    let known = known.map_or(ptr::null_mut(), |it| ptr::from_ref(it).cast_mut());
     // Release publishes the contents.
-    if FOLLOWED
-        .compare_exchange(known, new, Release, Relaxed)
-        .is_err()
-    {
-        // SAFETY: the exchange has failed, so no other thread has found the value.
-        drop(unsafe { Box::from_raw(new) });
-    }
+    FOLLOWED.store(new, Release);
 }
 
 /// Whether a team of more than one thread has begun. The first such team starts the watch.

@@ -140,7 +140,7 @@ impl BlockRate {
     }
 
     /// The number of iterations below which stealing does not pay: the victim runs them before a thief can steal them.
-    /// A steal moves two cache lines, and moving a line takes longer than a claim.
+    /// A steal moves two cache lines. A move is taken to cost as much as two claims.
     fn too_few_to_steal(&self) -> usize {
         if self.ticks == 0.0 {
             0

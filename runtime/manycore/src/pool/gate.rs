@@ -54,8 +54,8 @@ impl<P: Platform> Gate<P> {
 
     /// Opens the gate. The caller has written the data that helpers read.
     ///
-    /// This is a plain store. The post that follows is the only locked instruction of a launch. That instruction waits
-    /// until all earlier stores are visible.
+    /// This is a plain store. The post that follows makes one locked instruction for each cluster. The first of them
+    /// waits until all earlier stores are visible.
     #[inline]
     pub(crate) fn open(&self) {
         // Release: a helper that joins and sees the gate open also sees the job and the frame, which were written

@@ -145,7 +145,8 @@ impl<P: Platform> Idle<P> {
         TRANSFERS * self.transfer()
     }
 
-    /// The time of a transfer of a cache line between clusters, in ticks. It is a guess in a pool of one cluster.
+    /// The time of a transfer of a cache line between clusters, in ticks, if several transfers overlap. It is a guess in
+    /// a pool of one cluster.
     pub(crate) fn transfer(&self) -> f32 {
         self.costs.closing.recent().typical().unwrap_or(0.0)
     }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of workers that spin for expected loops, each on its own core. These are the workers 1 to this number,
-/// since worker 0 is the caller. The first worker to join a loop wakes the others.
+/// since worker 0 is the caller. A worker that was woken and joins a loop wakes others.
 const WATCHERS: usize = 2;
 
 /// The default policy, `ours` on the command line.
