@@ -187,8 +187,8 @@ fn by_number(call: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// Does what the system call does. Returns `None` if the call does not concern CPUs, or asks for those of a thread that
-/// is no rank.
+/// Does what the system call does. Returns `None` if the call does not concern CPUs. Also returns `None` if the call
+/// reads the CPUs of a thread that is no rank.
 pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
     if number != libc::SYS_sched_setaffinity && number != libc::SYS_sched_getaffinity {
         return None;
@@ -201,7 +201,7 @@ pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
     }
     let thread_or_keeper = keeper.unwrap_or(thread) as usize;
     let [_, size, cpus, a, b, c] = arguments;
-    // SAFETY: the caller vouches for the arguments, except the thread.
+    // SAFETY: any number of a thread is sound, and the caller vouches for the other arguments.
     let result = unsafe { next::syscall(number, [thread_or_keeper, size, cpus, a, b, c]) };
     if sets && result == 0 {
         bound(thread, keeper);

@@ -25,7 +25,7 @@ struct Followed {
 /// A child process finds its parent's value here until its own first team. Values are never freed.
 static FOLLOWED: AtomicPtr<Followed> = AtomicPtr::new(ptr::null_mut());
 
-/// What this process follows. `None` before its first team.
+/// Returns the watch of this process, or `None` before the first team of the process.
 #[inline]
 fn followed() -> Option<&'static Followed> {
     // SAFETY: null, or a value that is never freed. Acquire makes its contents visible.
@@ -65,9 +65,9 @@ impl Followed {
 /// set of CPUs to bind threads to).
 ///
 /// This takes no lock, since a child process of `fork` would wait for a thread that it does not have. If another thread
-/// starts the watch at the moment, this returns at once, and the number of cores is for that moment the first one.
+/// is starting the watch, this returns at once. [`cores`] returns the first number until the watch has started.
 pub(crate) fn watch_cores() {
-    /// The process for which a thread has begun to start the watch: its [`Platform::forks`], plus 1.
+    /// A thread of the process with this number, [`Platform::forks`] plus 1, has started a watch. It is 0 at first.
     static STARTED: AtomicU64 = AtomicU64::new(0);
     let generation = Native::forks();
     let this = u64::from(generation) + 1;
